@@ -1,0 +1,35 @@
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint cases bench fuzz lock clean venv
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
+
+demo: venv ## diagnose a bundled log and print the report
+	@scripts/demo
+
+test: venv ## run every check: style, types, rooms, tests, cases
+	@scripts/system-packages test
+	@scripts/test
+
+lint: venv ## run the static checks alone
+	@scripts/test lint
+
+cases: venv ## print how many known cases are diagnosed right
+	@.venv/bin/python -m tests.cases.accuracy
+
+bench: venv ## measure the speed of a scan against grep and ripgrep
+	@scripts/system-packages bench
+	@.venv/bin/python -m tests.benchmarks
+
+fuzz: venv ## look for input that the diagnosis cannot take
+	@.venv/bin/python -m tests.fuzz
+
+lock: venv ## remake the locks (UPGRADE=1 takes newer versions)
+	@scripts/lock
+
+clean: ## remove what make made
+	rm -rf .venv .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+venv:
+	@PYTHON='$(PYTHON)' scripts/venv

@@ -1,0 +1,1 @@
+"""Prove the product's rules: unit tests, cases with known causes, and benchmarks."""

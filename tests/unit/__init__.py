@@ -1,0 +1,1 @@
+"""Test one room at a time, in memory."""
