@@ -2,7 +2,9 @@
 
 import re
 import subprocess
+import sys
 import tomllib
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
@@ -81,3 +83,21 @@ def test_logs_are_kept_byte_for_byte() -> None:
     )
 
     assert answer.stdout.strip().endswith("text: unset")
+
+
+def test_a_wheel_carries_every_file_of_the_product(tmp_path: Path) -> None:
+    """Tables, schemas and example logs beside the code reach whoever installs it."""
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
+    subprocess.run([*build, "--directory", str(tmp_path)], cwd=ROOT, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "bot"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        packed = set(archive.namelist())
+
+    there = {path for path in listed.stdout.splitlines() if (ROOT / path).exists()}
+    assert "bot/__init__.py" in there
+    assert there <= packed
+    assert not {path for path in packed if path.startswith(("tests/", "scripts/"))}
