@@ -1,0 +1,1 @@
+"""Benchmarks: a generator of large logs, and ratios measured within one run."""
