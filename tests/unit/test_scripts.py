@@ -111,7 +111,7 @@ def test_root_on_debian_gets_what_is_missing(machine: Machine) -> None:
     installed = machine.programs / "installed"
     machine.has(
         "apt-get",
-        f'case "$1" in update) : >"{lists}" ;; *) cat "{lists}" && echo "$*" >"{installed}" ;; esac',
+        f'case $1 in update) : >"{lists}" ;; *) cat "{lists}" && echo "$*" >"{installed}" ;; esac',
     )
 
     result = machine.runs("system-packages", "bench")
