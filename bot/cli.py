@@ -1,0 +1,118 @@
+"""The command line. Rooms are loaded inside their command, so that `--help` answers at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.errors import BotError, UsageError
+
+if TYPE_CHECKING:
+    from bot.diagnosis import Diagnosis, Launch
+
+EXIT_NOTHING_WRONG = 0
+EXIT_FAILURE_DIAGNOSED = 1
+EXIT_BAD_INPUT = 2
+
+app = typer.Typer(
+    name="nccl-dns",
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Tell which rank, which machine and why, when distributed training cannot start.",
+)
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    """Tell which rank, which machine and why, when distributed training cannot start."""
+    if version:
+        from bot import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit(EXIT_NOTHING_WRONG)
+
+
+@app.command()
+def diagnose(
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE…|-]", help="Logs of one job; - or nothing is standard input."
+        ),
+    ] = None,
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    nodes: Annotated[
+        str | None, typer.Option(help="Machines of the job in node order, e.g. 'node-[0-31]'.")
+    ] = None,
+    ranks_per_node: Annotated[
+        int | None, typer.Option(help="Ranks on each machine, filled one after the other.")
+    ] = None,
+    name_from_file: Annotated[
+        bool, typer.Option(help="Let file names tell rank and machine (rank_64.log, node-8.log).")
+    ] = True,
+) -> None:
+    """Diagnose the log of a job that did not start.
+
+    Exit code 0: nothing wrong, or harmless; 1: a failure was diagnosed; 2: bad usage or input.
+    """
+    from bot.diagnosis import diagnose as run
+    from bot.inputs import size_of, sources
+
+    names = files or ["-"]
+    if not files and sys.stdin.isatty():
+        message = "Name a log file, or pipe one in: nccl-dns diagnose job.log"
+        raise UsageError(message)
+    launch = _launch(nodes, ranks_per_node)
+    opened = sources(names, notice=lambda text: typer.echo(text, err=True))
+    from bot.reports.waiting import progress_of
+
+    with progress_of(size_of(names), shown=sys.stderr.isatty()) as on_bytes:
+        found = run(opened, launch=launch, believe_names=name_from_file, on_bytes=on_bytes)
+    _print(found, as_json=json)
+    raise typer.Exit(EXIT_FAILURE_DIAGNOSED if found.severity == "failure" else EXIT_NOTHING_WRONG)
+
+
+def _launch(nodes: str | None, ranks_per_node: int | None) -> Launch | None:
+    if nodes is None:
+        if ranks_per_node is not None:
+            message = "--ranks-per-node needs --nodes, e.g. --nodes 'node-[0-31]'."
+            raise UsageError(message)
+        return None
+    from bot.diagnosis import Launch
+    from bot.fleet.nodes import block
+
+    hosts, per_node = block(nodes, ranks_per_node)
+    return Launch(hosts=hosts, ranks_per_node=per_node)
+
+
+def _print(found: Diagnosis, *, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(found.model_dump_json(by_alias=True) + "\n")
+        return
+    from bot.reports.terminal import show
+
+    show(found)
+
+
+def main() -> None:
+    """Run the command line; an error of ours becomes a sentence and exit code 2."""
+    try:
+        app()
+    except BotError as error:
+        typer.echo(f"nccl-dns: {error}", err=True)
+        sys.exit(EXIT_BAD_INPUT)
+    except BrokenPipeError:
+        # the reader of our output has gone; the exit code still tells the shell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_FAILURE_DIAGNOSED)
+    except KeyboardInterrupt:
+        sys.exit(130)

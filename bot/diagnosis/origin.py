@@ -1,0 +1,59 @@
+"""Where a line comes from, as far as its prefixes, its record or its file tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Origin:
+    """Who logged a line. What is not told is None; numbers of different kinds never mix."""
+
+    #: name of the file the line stands in, as given or as a header in the text names it
+    file: str | None = None
+    #: the machine or pod that logs, as spelled
+    host: str | None = None
+    #: global rank
+    rank: int | None = None
+    #: number that a launcher gives to a task; a rank or a node rank, the log has to tell which
+    task: int | None = None
+    #: number of the node in the job
+    node_rank: int | None = None
+    #: number of the process on its node
+    local_rank: int | None = None
+    #: process id or another word that tells processes of one machine apart
+    process: str | None = None
+    #: machine named by NCCL's own prefix; a fact about the line, not part of who is speaking
+    nccl_host: str | None = None
+
+    @property
+    def labelled(self) -> bool:
+        """Tell whether anything but the file says who speaks."""
+        return self.voice[1:] != (None,) * 6
+
+    @property
+    def voice(self) -> tuple[str | int | None, ...]:
+        """Return the key under which lines of one speaker are kept together."""
+        return (
+            self.file,
+            self.host,
+            self.rank,
+            self.task,
+            self.node_rank,
+            self.local_rank,
+            self.process,
+        )
+
+    def inside(self, inner: Origin) -> Origin:
+        """Return this origin with the gaps filled from an inner, less trusted one."""
+        if inner is NOWHERE:
+            return self
+        told = {}
+        for field in fields(self):
+            mine = getattr(self, field.name)
+            told[field.name] = getattr(inner, field.name) if mine is None else mine
+        return Origin(**told)
+
+
+#: Nothing is known.
+NOWHERE = Origin()

@@ -1,0 +1,276 @@
+"""From lines to observations: unpack, take prefixes off, match signatures, finish what wraps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from bot.diagnosis.exceptions import FINAL_LINE, OWN_NAME_FRAME, frames_of_other_library, is_own
+from bot.diagnosis.filenames import file_origin
+from bot.diagnosis.kinds import Kind
+from bot.diagnosis.model import Observation
+from bot.diagnosis.origin import Origin
+from bot.diagnosis.patterns import Pattern
+from bot.diagnosis.prefixes import Peeled
+from bot.diagnosis.signatures import C10D, SIGNATURES, Signature
+from bot.diagnosis.unpack import unpack
+
+_LONG_LINE = 1 << 16
+_WINDOW = 1 << 12
+#: How many further lines of its speaker a wrapped message may take.
+_WRAP_LINES = 2
+#: How many lines a traceback or a table may run on before it is given up.
+_FOLLOW_LINES = 600
+_MAX_OPEN = 512
+_SEPARATOR = re.compile(rb"\r|\\r|\\n")
+
+#: Which signatures each literal of `signatures.literals()` can start.
+_BY_LITERAL: tuple[tuple[Signature, ...], ...] = tuple(
+    tuple(row for row in SIGNATURES if literal in row.literals)
+    for literal in dict.fromkeys(text for row in SIGNATURES for text in row.literals)
+)
+_LITERAL_TEXTS = tuple(dict.fromkeys(text for row in SIGNATURES for text in row.literals))
+#: Kinds whose signature reads the prefix itself.
+_ON_WHOLE_LINE = frozenset({Kind.ELASTIC_AGENT, Kind.LAUNCH, Kind.WORLD_SIZE, Kind.NODES})
+_ROOT_CAUSE_ROW = Pattern(
+    r"^\s*(?P<key>host|rank|exitcode|error_file|traceback)\s*: (?P<value>.*?)\s*$"
+)
+
+
+@dataclass(kw_only=True, slots=True)
+class _Open:
+    """Something that goes on after its first line: a traceback, a wrapped message, a table."""
+
+    kind: Kind
+    first: Observation
+    signatures: tuple[Signature, ...] = ()
+    lines: int = 0
+    other_library: bool = False
+    own_name: bool = False
+    rows: dict[str, str] = field(default_factory=dict)
+
+
+class Reader:
+    """Turns the scanner's lines of one file into observations."""
+
+    def __init__(
+        self,
+        tell: Callable[[Observation], None],
+        *,
+        file: str | None,
+        believe_name: bool,
+        first_seq: int = 0,
+    ) -> None:
+        """Call `tell` with each observation; `file` names the speaker where no prefix does."""
+        self._tell = tell
+        self._believe_name = believe_name
+        self._outer = file_origin(file, believe_name=believe_name) if file is not None else Origin()
+        self._section = self._outer
+        self._first_seq = first_seq
+        self._open: dict[tuple[object, ...], _Open] = {}
+        #: whether the scanner is to hand over the lines that follow
+        self.following = False
+        #: lines in which at least one message was recognised
+        self.recognised = 0
+        self._recognised_line = 0
+        #: whether the file holds others behind `==> name <==` headers
+        self.sections = False
+
+    def matched(self, line: bytes, number: int, offset: int, ids: frozenset[int]) -> None:
+        """Read a line that holds the literals with these ids."""
+        signatures = tuple(dict.fromkeys(row for i in sorted(ids) for row in _BY_LITERAL[i]))
+        seq = self._first_seq + offset
+        for part in _parts(line, ids):
+            for peeled, raw in unpack(part, self._section):
+                self._read(peeled, raw, number, seq, signatures)
+
+    def follow(self, line: bytes, number: int) -> None:
+        """Read a line that may finish something open."""
+        for peeled, raw in unpack(line, self._section):
+            self._continue(peeled, raw, number)
+
+    def _read(
+        self, peeled: Peeled, raw: str, number: int, seq: int, signatures: tuple[Signature, ...]
+    ) -> None:
+        traceback = self._open.get(_key(Kind.TRACEBACK, peeled.origin))
+        elsewhere = traceback is not None and traceback.other_library
+        itself = traceback is not None and traceback.own_name
+        if self.following:
+            self._continue(peeled, raw, number)
+        unread: list[Signature] = []
+        for row in signatures:
+            if row.kind is Kind.LAUNCH:
+                for fact in row.pattern.finditer(raw):
+                    self._recognise(row.kind, fact, peeled, raw, number, seq)
+                continue
+            match = row.pattern.search(peeled.text)
+            if match is None and row.kind in _ON_WHOLE_LINE:
+                match = row.pattern.search(raw)
+            if match is None:
+                if row in C10D and any(text in peeled.text for text in row.literals):
+                    unread.append(row)
+                continue
+            kind = row.kind
+            if elsewhere and kind is Kind.PY_LOOKUP_FAILED:
+                kind = Kind.OTHER_LOOKUP_FAILED
+            if elsewhere and kind in {Kind.CONNECT_FAILED, Kind.PEER_CLOSED}:
+                continue
+            more = {"itself": "1"} if itself and kind is Kind.PY_LOOKUP_FAILED else {}
+            self._recognise(kind, match, peeled, raw, number, seq, more)
+        if unread:
+            self._begin(
+                _Open(
+                    kind=Kind.SECTION,
+                    first=_observation(Kind.SECTION, {}, peeled, peeled.text, number, seq),
+                    signatures=tuple(unread),
+                )
+            )
+
+    def _recognise(
+        self,
+        kind: Kind,
+        match: re.Match[str],
+        peeled: Peeled,
+        raw: str,
+        number: int,
+        seq: int,
+        more: dict[str, str] | None = None,
+    ) -> None:
+        if self._recognised_line != number:
+            self._recognised_line = number
+            self.recognised += 1
+        fields = {key: value for key, value in match.groupdict().items() if value is not None}
+        fields |= more or {}
+        observation = _observation(kind, fields, peeled, raw, number, seq)
+        if kind is Kind.SECTION:
+            self.sections = True
+            self._section = self._outer.inside(
+                file_origin(fields["file"], believe_name=self._believe_name)
+            )
+            self._section = replace(self._section, file=fields["file"])
+            self._tell(replace(observation, origin=self._section))
+            return
+        if kind in {Kind.TRACEBACK, Kind.ROOT_CAUSE}:
+            self._begin(_Open(kind=kind, first=observation))
+            if kind is Kind.TRACEBACK:
+                return
+        if kind is Kind.OWN_ERROR and not is_own(fields["type"], fields.get("text", "")):
+            return
+        self._tell(observation)
+
+    def _begin(self, opened: _Open) -> None:
+        if len(self._open) < _MAX_OPEN:
+            self._open[_key(opened.kind, opened.first.origin)] = opened
+            self.following = True
+
+    def _continue(self, peeled: Peeled, raw: str, number: int) -> None:
+        """Give a line to whatever its speaker has open, and close what has run on for too long."""
+        for key in list(self._open):
+            opened = self._open.get(key)
+            if opened is None or opened.first.line == number:
+                continue
+            opened.lines += 1
+            mine = key == _key(opened.kind, peeled.origin)
+            if (mine and self._finishes(opened, peeled, raw, number)) or (
+                opened.lines > _FOLLOW_LINES
+            ):
+                self._open.pop(key, None)
+        self.following = bool(self._open)
+
+    def _finishes(self, opened: _Open, peeled: Peeled, raw: str, number: int) -> bool:
+        if opened.kind is Kind.TRACEBACK:
+            return self._end_of_traceback(opened, peeled, raw, number)
+        if opened.kind is Kind.ROOT_CAUSE:
+            return self._row_of_table(opened, peeled)
+        return self._rest_of_message(opened, peeled, number)
+
+    def _end_of_traceback(self, opened: _Open, peeled: Peeled, raw: str, number: int) -> bool:
+        if frames_of_other_library(peeled.text):
+            opened.other_library = True
+        if OWN_NAME_FRAME.search(peeled.text):
+            opened.own_name = True
+        final = FINAL_LINE.match(peeled.text)
+        if final is None:
+            return peeled.text.startswith("Traceback (most recent call last)")
+        name, text = final["type"], final["text"] or ""
+        if (is_own(name, text) and not opened.other_library) or (
+            opened.other_library and is_own(name, text, network_too=True)
+        ):
+            self._recognise(Kind.OWN_ERROR, final, peeled, raw, number, opened.first.seq + 1)
+        return True
+
+    def _row_of_table(self, opened: _Open, peeled: Peeled) -> bool:
+        row = _ROOT_CAUSE_ROW.match(peeled.text)
+        if row is not None:
+            opened.rows.setdefault(row["key"], row["value"])
+        if "exitcode" not in opened.rows:
+            return False
+        rank = re.match(r"(\d+)", opened.rows.get("rank", ""))
+        fields = {
+            "host": opened.rows.get("host", ""),
+            "exit": opened.rows["exitcode"].split(" ", 1)[0],
+        }
+        if rank:
+            fields["rank"] = rank[1]
+        self._tell(replace(opened.first, fields=fields, seq=opened.first.seq + 1))
+        return True
+
+    def _rest_of_message(self, opened: _Open, peeled: Peeled, number: int) -> bool:
+        """Join a wrapped message and try again."""
+        first = opened.first
+        for glue in (" ", ""):
+            joined = first.text.rstrip() + glue + peeled.text.strip()
+            for row in opened.signatures:
+                match = row.pattern.search(joined)
+                if match is not None:
+                    whole = Peeled(text=joined, origin=first.origin, time=first.time)
+                    self._recognise(row.kind, match, whole, joined, first.line, first.seq)
+                    return True
+        opened.first = replace(first, text=first.text.rstrip() + " " + peeled.text.strip())
+        return opened.lines >= _WRAP_LINES or number > first.line + 50
+
+
+def _key(kind: Kind, origin: Origin) -> tuple[object, ...]:
+    return (kind, *origin.voice)
+
+
+def _observation(
+    kind: Kind, fields: dict[str, str], peeled: Peeled, raw: str, number: int, seq: int
+) -> Observation:
+    return Observation(
+        kind=kind,
+        fields=fields,
+        origin=peeled.origin,
+        seq=seq,
+        line=number,
+        text=raw,
+        time=peeled.time,
+        repeats=peeled.repeats,
+    )
+
+
+def _parts(line: bytes, ids: frozenset[int]) -> Iterator[bytes]:
+    """Yield the parts of a line that are worth reading: all of it, or windows of a huge one."""
+    if len(line) <= _LONG_LINE or _is_json(line):
+        yield line
+        return
+    end = 0
+    for literal in (_LITERAL_TEXTS[i].encode() for i in sorted(ids)):
+        at = line.find(literal)
+        while at >= 0:
+            start, end = _window(line, at, at + len(literal))
+            yield line[start:end]
+            at = line.find(literal, max(end, at + 1))
+
+
+def _is_json(line: bytes) -> bool:
+    return line.lstrip()[:1] in {b"{", b"["} and line.rstrip()[-1:] in {b"}", b"]"}
+
+
+def _window(line: bytes, start: int, end: int) -> tuple[int, int]:
+    """Return the part of an endless line around a literal, up to the next (escaped) line end."""
+    low, high = max(0, start - _WINDOW), min(len(line), end + _WINDOW)
+    before = [found.end() for found in _SEPARATOR.finditer(line, low, start)]
+    after = _SEPARATOR.search(line, end, high)
+    return (before[-1] if before else low), (after.start() if after else high)

@@ -1,0 +1,124 @@
+"""Messages of torchrun's agent and of Python."""
+
+from __future__ import annotations
+
+from bot.diagnosis.kinds import Kind
+from bot.diagnosis.signatures.row import Signature, sig
+
+#: Messages of torchrun's agent and of Python.
+ELASTIC: tuple[Signature, ...] = (
+    sig(
+        Kind.PY_LOOKUP_FAILED,
+        ("gaierror", "getaddrinfo failed"),
+        r"(?:socket\.)?gaierror: (?:\[Errno (?P<code>-?\d+)\] ?)?(?P<text>.*)",
+        "Python",
+        "a look-up failed in this process; the traceback names neither the name nor the rank",
+        example="socket.gaierror: [Errno -3] Temporary failure in name resolution",
+    ),
+    sig(
+        Kind.RDZV_CONNECTION,
+        ("RendezvousConnectionError",),
+        r"RendezvousConnectionError: (?P<text>The connection to the C10d store has failed)",
+        "torch 1.9",
+        "the agent lost or never had the rendezvous store",
+        example="torch.distributed.elastic.rendezvous.api.RendezvousConnectionError: "
+        "The connection "
+        "to the C10d store has failed. See inner exception for details.",
+    ),
+    sig(
+        Kind.RDZV_TIMEOUT,
+        ("RendezvousTimeoutError", "rendezvous timed out", "Timed out waiting for rendezvous"),
+        r"RendezvousTimeoutError|[Rr]endezvous timed out|Timed out waiting for rendezvous",
+        "torch 1.9",
+        "the other agents did not come in time",
+        example="torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError",
+    ),
+    sig(
+        Kind.RDZV_CLOSED,
+        ("RendezvousClosedError", "RendezvousGracefulExitError"),
+        r"Rendezvous(?:Closed|GracefulExit)Error",
+        "torch 1.9, 2.3",
+        "another agent ended the rendezvous: fall-out",
+        example="torch.distributed.elastic.rendezvous.api.RendezvousClosedError",
+    ),
+    sig(
+        Kind.NODE_NAMED,
+        ("The node ",),
+        r"The node '(?P<local>[^'\s]+?)_\d+_\d+' (?:has failed to|attempts "
+        r"to|joined|has joined|was)",
+        "torch 1.9",
+        "names the machine that logs",
+        example="The node 'h200-02.pool-b.trn.internal_23781_0' has failed to shutdown the "
+        "rendezvous '7741' due to an error of type RendezvousConnectionError.",
+    ),
+    sig(
+        Kind.ELASTIC_AGENT,
+        (
+            "torch/distributed/run.py",
+            "torch/distributed/launcher/api.py",
+            "torch/distributed/elastic/",
+            "torch.distributed.run:",
+            "torch.distributed.launcher",
+            "bin/torchrun",
+        ),
+        r"torch[./]distributed[./](?:run|launcher|elastic)|bin/torchrun",
+        "torch 1.9",
+        "a torchrun agent runs here: task numbers are node ranks, not ranks",
+        example="W1130 17:28:08.208000 296 torch/distributed/run.py:874] ",
+    ),
+    sig(
+        Kind.LAUNCH,
+        (
+            "rdzv_endpoint",
+            "--rdzv-endpoint",
+            "--standalone",
+            "--nnodes",
+            "--master_addr",
+            "--master-addr",
+            "MASTER_ADDR",
+            "srun -N",
+            "#SBATCH -N",
+            "--nodes=",
+            "]$ ",
+            "group_world_size=",
+            "group_rank=",
+            "global_ranks=[",
+        ),
+        r"(?:(?:rdzv_endpoint\s*[:=]|--rdzv[-_]endpoint[= ])\s*['\"]?(?P<endpoint>[^\s'\",]*)|"
+        r"(?P<standalone>--standalone)|(?:--nnodes[= ]|(?:srun|SBATCH) -N "
+        r"?|--nodes=)(?P<nnodes>\d+)"
+        r"(?!\d*[:-])|\bgroup_world_size=(?P<nodes>\d+)|\bgroup_rank=(?P<group_rank>\d+)|"
+        r"\bglobal_ranks=\[(?P<global_ranks>[\d, -]+)\]|^\[\w+@(?P<prompt>[\w.-]+) [^\]]*\]\$ |"
+        r"(?:--master[-_]addr[= ]|MASTER_ADDR\s*[:=]\s*)['\"]?(?P<master>[\w.:\[\]-]+))",
+        "any",
+        "how the job was launched",
+        example="I1130 17:48:46.642000 23782 torch/distributed/launcher/api.py:254]   rdzv_endpoint"
+        "            : 10.42.0.10:29500",
+    ),
+    sig(
+        Kind.RENDEZVOUS_DONE,
+        ("Rendezvous complete", "is complete. Final state"),
+        r"Rendezvous complete for workers|Rendezvous version \d+ is complete",
+        "torch 1.9",
+        "all agents met; the workers' own store comes next",
+        example="INFO:torch.distributed.elastic.agent.server.api:[default] Rendezvous complete for "
+        "workers. Result:",
+    ),
+    sig(
+        Kind.ROOT_CAUSE,
+        ("Root Cause (first observed failure)",),
+        r"Root Cause \(first observed failure\)",
+        "torch 1.9",
+        "a table follows: host, rank and exit code of the first failure that this agent saw",
+        not_means="the first failure of the job: it is the first of one agent",
+        example="Root Cause (first observed failure):",
+    ),
+    sig(
+        Kind.TRACEBACK,
+        ("Traceback (most recent call last)",),
+        r"Traceback \(most recent call last\)",
+        "Python",
+        "an exception follows; its last line says which",
+        example="Traceback (most recent call last):",
+    ),
+)

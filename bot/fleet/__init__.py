@@ -1,0 +1,1 @@
+"""Where ranks sit: node lists and how ranks are laid out over them. Pure."""

@@ -1,0 +1,1 @@
+"""What people are shown: the terminal's report and its progress."""

@@ -1,0 +1,45 @@
+"""Show how far a long read has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+#: Less than this is read before a bar could be seen.
+_WORTH_A_BAR_BYTES = 100_000_000
+
+
+@contextmanager
+def progress_of(total_bytes: int | None, *, shown: bool) -> Iterator[Callable[[int], None] | None]:
+    """Show a bar on standard error for long inputs; yield what counts the bytes read.
+
+    `total_bytes`: None where it is not known (standard input); then the bar shows amount and speed.
+    """
+    if not shown or (total_bytes is not None and total_bytes < _WORTH_A_BAR_BYTES):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    with Progress(
+        TextColumn("reading"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task("reading", total=total_bytes)
+
+        def advance(read: int) -> None:
+            bar.advance(task, read)
+
+        yield advance

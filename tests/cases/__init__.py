@@ -1,0 +1,1 @@
+"""Logs with known causes, and the judge that compares."""

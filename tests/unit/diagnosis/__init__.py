@@ -1,0 +1,1 @@
+"""Test the diagnosis, from bytes to cause."""
