@@ -274,4 +274,5 @@ RULES: tuple[Callable[[Situation], Verdict | None], ...] = (
     network.rendezvous,
     process.fall_out,
     _harmless,
+    network.cancelled_in_silence,
 )

@@ -56,10 +56,21 @@ def run(
     read = _first_look(sources, view, believe_names=believe_names, on_bytes=on_bytes)
     _look_for_progress(sources, view, believe_names=believe_names)
     verdict = decide(view)
-    if verdict.cause is Cause.RENDEZVOUS_TIMEOUT:
+    if verdict.cause is Cause.RENDEZVOUS_TIMEOUT and view.count(*_WAITED):
         silent = _look_for_silent(sources, view, believe_names=believe_names)
         verdict = with_silent(Situation(view), verdict, silent)
     return _published(view, verdict, read)
+
+
+#: Somebody waited for somebody: then it matters who is silent.
+_WAITED = (
+    Kind.CLIENTS_JOINED,
+    Kind.KEYS_TIMEOUT,
+    Kind.BARRIER_TIMEOUT,
+    Kind.RDZV_TIMEOUT,
+    Kind.RDZV_CONNECTION,
+    Kind.STORE_REACHED,
+)
 
 
 def _first_look(
@@ -82,6 +93,7 @@ def _first_look(
         read.lines += totals.lines
         read.size_bytes += totals.size_bytes
         read.recognised += reader.recognised
+        view.lines += totals.lines
         view.sections = view.sections or reader.sections
     return read
 
@@ -179,6 +191,11 @@ def _questions(view: View) -> list[tuple[int, _Question]]:
             if seen is not None:
                 mark = Mark(offset=seen.seq % _FILE_STRIDE, line=seen.line)
                 found.append((seen.seq, _Question(mark=mark, voice=voice, itself=itself)))
+    if not found and view.cancelled_at is not None:
+        # ended from outside: did anything ever run?
+        first = view.cancelled_at - view.cancelled_at % _FILE_STRIDE
+        start = Mark(offset=-1, line=1)
+        found.append((first, _Question(mark=start, voice=Voice(origin=Origin()), itself=False)))
     return found
 
 
