@@ -14,8 +14,8 @@ from bot.diagnosis.kinds import Cause, Kind
 from bot.diagnosis.model import Launch, Observation, Verdict
 from bot.diagnosis.network import with_silent
 from bot.diagnosis.origin import Origin
+from bot.diagnosis.quoting import quoted
 from bot.diagnosis.reading import Reader
-from bot.diagnosis.redact import redact
 from bot.diagnosis.scan import Literals, scan
 from bot.diagnosis.second_look import Mark, Speaker, look_for_progress, look_for_speakers
 from bot.diagnosis.signatures import literals
@@ -25,7 +25,6 @@ from bot.diagnosis.view import View
 from bot.diagnosis.voices import Voice
 
 _MOST_EVIDENCE = 14
-_LONGEST_QUOTE = 600
 #: Distance between the positions of two files; no log is larger.
 _FILE_STRIDE = 1 << 50
 
@@ -254,7 +253,7 @@ def _published(view: View, verdict: Verdict, read: _Read) -> Diagnosis:
         severity=SEVERITY.get(verdict.cause, "failure"),
         affected=tuple(
             AffectedMachine(
-                host=one.host,
+                host=quoted([one.host])[0] if one.host else None,
                 ranks=one.ranks,
                 node_rank=one.node_rank,
                 because=one.because,
@@ -268,8 +267,8 @@ def _published(view: View, verdict: Verdict, read: _Read) -> Diagnosis:
         timeout_seconds=view.timeout_seconds,
         silent_ranks=verdict.silent_ranks,
         restart_may_help=verdict.cause in RESTART_MAY_HELP,
-        summary=redact(summary(verdict, world)).text,
-        next_steps=tuple(redact(step).text for step in next_steps(verdict)),
+        summary=quoted([summary(verdict, world)])[0],
+        next_steps=tuple(quoted(next_steps(verdict))),
         evidence=tuple(_quotes(verdict)),
         log=LogFacts(
             lines=read.lines,
@@ -296,7 +295,7 @@ def _peers(view: View) -> Iterator[Peer]:
                 asked.setdefault((host, port), (set(), 0))
     ranked = sorted(asked.items(), key=lambda item: (-item[1][1], item[0][0], item[0][1] or 0))
     for (host, port), (codes, count) in ranked[:_MOST_PEERS]:
-        yield Peer(host=redact(host).text, port=port, gai_codes=tuple(sorted(codes)), lookups=count)
+        yield Peer(host=quoted([host])[0], port=port, gai_codes=tuple(sorted(codes)), lookups=count)
 
 
 #: Kinds that print the configured target; others print reverse look-ups.
@@ -304,11 +303,11 @@ _TARGETS = frozenset({Kind.CONNECT_TIMEOUT, Kind.CONNECT_FAILED_ALL})
 
 
 def _quotes(verdict: Verdict) -> Iterator[Evidence]:
-    seen: set[tuple[str | None, int]] = set()
+    lines: dict[tuple[str | None, int], Observation] = {}
     for one in verdict.evidence:
-        key = (one.origin.file, one.line)
-        if key in seen or len(seen) >= _MOST_EVIDENCE:
-            continue
-        seen.add(key)
-        text = one.text if len(one.text) <= _LONGEST_QUOTE else one.text[:_LONGEST_QUOTE] + " …"
-        yield Evidence(file=one.origin.file, line=one.line, text=redact(text).text)
+        if len(lines) < _MOST_EVIDENCE:
+            lines.setdefault((one.origin.file, one.line), one)
+    texts = quoted([one.text for one in lines.values()])
+    files = quoted([one.origin.file or "" for one in lines.values()])
+    for one, text, file in zip(lines.values(), texts, files, strict=True):
+        yield Evidence(file=file or None, line=one.line, text=text)
