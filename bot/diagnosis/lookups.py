@@ -11,7 +11,8 @@ from bot.diagnosis.model import Affected, Observation
 from bot.diagnosis.situation import Failing, Situation
 from bot.diagnosis.voices import Voice
 
-_KINDS = (
+#: Every way in which a failing look-up of a peer is printed.
+LOOKUP_KINDS = (
     Kind.LOOKUP_FAILED,
     Kind.PY_LOOKUP_FAILED,
     Kind.HOST_NOT_FOUND,
@@ -38,7 +39,9 @@ class Asked:
     def evidence(self, situation: Situation) -> tuple[Observation, ...]:
         """Return the lines that bear the judgement out: of each observer, then of the others."""
         voices = [voice for one in self.failing for voice in one.voices]
-        lines = _lines(voices[:4], _KINDS)[:6] + _lines(voices[:2], (Kind.CONNECT_TIMEOUT,))[:2]
+        lines = (
+            _lines(voices[:4], LOOKUP_KINDS)[:6] + _lines(voices[:2], (Kind.CONNECT_TIMEOUT,))[:2]
+        )
         joined = situation.view.all_of(Kind.CLIENTS_JOINED)[-1:]
         reached = situation.view.all_of(Kind.STORE_REACHED, Kind.KEYS_TIMEOUT)[:1]
         return tuple(lines + joined + reached + _exits(situation, self.failing))

@@ -34,6 +34,8 @@ _BY_LITERAL: tuple[tuple[Signature, ...], ...] = tuple(
     tuple(row for row in SIGNATURES if literal in row.literals)
     for literal in dict.fromkeys(text for row in SIGNATURES for text in row.literals)
 )
+#: Rows whose messages are long enough to be wrapped by a terminal or a log library.
+_MAY_WRAP = frozenset(id(row) for row in C10D)
 _LITERAL_TEXTS = tuple(dict.fromkeys(text for row in SIGNATURES for text in row.literals))
 #: Kinds whose signature reads the prefix itself.
 _ON_WHOLE_LINE = frozenset({Kind.ELASTIC_AGENT, Kind.LAUNCH, Kind.WORLD_SIZE, Kind.NODES})
@@ -121,7 +123,7 @@ class Reader:
             if match is None and row.kind in _ON_WHOLE_LINE:
                 match = row.pattern.search(raw)
             if match is None:
-                if row in C10D and any(text in peeled.text for text in row.literals):
+                if id(row) in _MAY_WRAP and any(text in peeled.text for text in row.literals):
                     unread.append(row)
                 continue
             kind = row.kind

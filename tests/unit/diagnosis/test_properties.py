@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import random
 import re
@@ -20,6 +19,7 @@ from bot.diagnosis.prefixes import PREFIXES
 from bot.diagnosis.progress import is_progress
 from bot.diagnosis.signatures import SIGNATURES
 from tests.cases.accuracy import Case, cases
+from tests.trickle import Trickle
 
 EXAMPLE = (Path(bot.__file__).parent / "examples" / "resolver-failed.log").read_bytes()
 ALL = list(cases([Path(__file__).parents[2] / "cases"]))
@@ -157,33 +157,6 @@ def speaks_for_itself(case: Case) -> bool:
 def test_the_order_of_speakers_changes_nothing(seed: int, case: Case) -> None:
     """Lines of ranks interleave as they like; only one's own order means anything."""
     assert verdict(diagnose_bytes(shuffled(case.log, seed))) == plain_of(case)
-
-
-class Trickle(io.RawIOBase):
-    """A stream that delivers its bytes in pieces of the given sizes."""
-
-    def __init__(self, data: bytes, sizes: list[int]) -> None:
-        self._rest = memoryview(data)
-        self._data = data
-        self._sizes = sizes or [1 << 20]
-        self._turn = 0
-
-    def readable(self) -> bool:
-        """Tell that it can be read."""
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """Deliver the next piece."""
-        size = min(len(buffer), self._sizes[self._turn % len(self._sizes)], len(self._rest))
-        self._turn += 1
-        buffer[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        return size
-
-    def seek(self, offset: int, _whence: int = 0) -> int:
-        """Go to an offset."""
-        self._rest = memoryview(self._data)[offset:]
-        return offset
 
 
 @given(sizes=st.lists(st.integers(1, 5000), max_size=8), case=st.sampled_from(ALL))
