@@ -128,8 +128,9 @@ def _by_elimination(situation: Situation, voices: list[Voice]) -> tuple[str | No
                 for seen, _ in view.exits
                 if seen.seq > min(fatal) and seen.fields["how"].startswith("Exited")
             ]
-            if after:
-                return names.short(after[0].fields["node"]), "first exit"
+            machine = names.short(after[0].fields["node"]) if after else None
+            if machine is not None and machine not in _connected(situation):
+                return machine, "first exit"
             return None, ""
         last = max(
             (
@@ -149,6 +150,11 @@ def _by_elimination(situation: Situation, voices: list[Voice]) -> tuple[str | No
         if ended and len(running) == 1:
             return running.pop(), "exits"
     return _by_nodes(situation)
+
+
+def _connected(situation: Situation) -> set[str]:
+    """Return the machines whose own sockets were seen to reach the store."""
+    return {local for voice in situation.view.voices.values() for local in voice.locals}
 
 
 def _by_nodes(situation: Situation) -> tuple[str | None, str]:

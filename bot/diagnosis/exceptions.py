@@ -9,13 +9,7 @@ from bot.diagnosis.patterns import Pattern
 #: The last line of a traceback, at the left margin.
 FINAL_LINE = Pattern(
     r"^(?:\w+: )?(?P<type>[A-Za-z_]\w*(?:\.\w+)*(?:Error|Exception|Interrupt|Exit|Timeout|Failure|"
-    r"Failed|Aborted|Killed|Unpickling\w*|Stop\w*|Warning|Group))(?:: (?P<text>.*))?$"
-)
-
-#: A frame that looks up the machine's own name.
-OWN_NAME_FRAME = Pattern(
-    r"gethostby\w+\(\s*(?:socket\.)?gethostname|getaddrinfo\(\s*(?:socket\.)?(?:gethostname|getfqdn)|"
-    r"in _matches_machine_hostname|in get_(?:local_)?ip\b|in _get_fq_hostname"
+    r"Failed|Aborted|Killed|Unpickling\w*|Stop\w*|Warning|Group|gaierror))(?:: (?P<text>.*))?$"
 )
 
 #: Types that say that some other process or the network failed, or that nothing did.
@@ -40,11 +34,14 @@ _NOT_OWN_TEXT = Pattern(
     r"Engine process failed|peer|Unable to (?:find|resolve)"
 )
 
-_OTHER_LIBRARY = Pattern(
-    r'File "[^"]*(?:urllib3?|http/client|requests|aiohttp|httpx|httpcore|huggingface_hub|wandb|'
-    r"botocore|boto3|google/(?:cloud|auth|api)|grpc|smtplib|pymysql|psycopg|redis|mlflow|"
-    r"comet_ml|neptune|fsspec|s3fs|gcsfs|paramiko)[/.]"
+#: Frames of what brings a job's processes together; a look-up below them is one of a peer.
+_OF_THE_JOB = Pattern(
+    r'File "[^"]*(?:torch/distributed|torch/csrc|torch/cuda/nccl|bin/torchrun|deepspeed/|horovod/|'
+    r"lightning(?:_fabric|/fabric|/pytorch)|pytorch_lightning/|accelerate/|mpi4py|ray/train|"
+    r"ray/util/collective|vllm/|sglang/|megatron/|verl/|colossalai/|nemo/|composer/core|"
+    r"mosaicml|torchx/|fairseq/|jax/_src/distributed)"
 )
+_FRAME = Pattern(r'^\s*File "')
 
 
 def is_own(name: str, text: str, *, network_too: bool = False) -> bool:
@@ -60,6 +57,11 @@ def is_own(name: str, text: str, *, network_too: bool = False) -> bool:
     return not _NOT_OWN_TYPES.fullmatch(name) and not _NOT_OWN_TEXT.search(text)
 
 
-def frames_of_other_library(text: str) -> bool:
-    """Tell whether a traceback's frame stands in a library that talks to other servers."""
-    return bool(_OTHER_LIBRARY.search(text))
+def is_frame(text: str) -> bool:
+    """Tell whether a line is a traceback's frame."""
+    return bool(_FRAME.match(text))
+
+
+def of_the_job(text: str) -> bool:
+    """Tell whether a frame stands in what brings a job's processes together."""
+    return bool(_OF_THE_JOB.search(text))

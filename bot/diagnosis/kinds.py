@@ -17,6 +17,7 @@ class Kind(StrEnum):
     LOOKUP_FAILED = "lookup_failed"
     REVERSE_LOOKUP_FAILED = "reverse_lookup_failed"
     PY_LOOKUP_FAILED = "py_lookup_failed"
+    OWN_NAME_FRAME = "own_name_frame"
     HOST_NOT_FOUND = "host_not_found"
     SSH_LOOKUP_FAILED = "ssh_lookup_failed"
     COMM_ID_LOOKUP_FAILED = "comm_id_lookup_failed"
@@ -43,6 +44,7 @@ class Kind(StrEnum):
     NODE_NAMED = "node_named"
     ELASTIC_AGENT = "elastic_agent"
     LAUNCH = "launch"
+    HOSTNAME_ASKED = "hostname_asked"
     ROOT_CAUSE = "root_cause"
     TRACEBACK = "traceback"
     OWN_ERROR = "own_error"
@@ -51,6 +53,7 @@ class Kind(StrEnum):
     OWN_ADDRESS_UNKNOWN = "own_address_unknown"
     MESH_FAILED = "mesh_failed"
     LOOPBACK_USED = "loopback_used"
+    NCCL_STARTED = "nccl_started"
     NCCL_CONNECT_FAILED = "nccl_connect_failed"
     NCCL_RETRYING = "nccl_retrying"
     NCCL_GAVE_UP = "nccl_gave_up"
@@ -60,6 +63,8 @@ class Kind(StrEnum):
     SECTION = "section"
     NODES = "nodes"
     WORLD_SIZE = "world_size"
+    NOT_A_LAUNCHER = "not_a_launcher"
+    INIT_DONE = "init_done"
     PROGRESS = "progress"
 
 

@@ -112,6 +112,8 @@ def _is_own(situation: Situation, one: Failing) -> bool:
     view = situation.view
     if view.standalone or view.nnodes == 1 or _in_own_name_frame(situation, one):
         return True
+    if one.answer == "no_answer" and _is_rank_0(situation, one):
+        return True  # it serves the store, so the name in its settings is its own
     if not one.targets:
         endpoints = view.endpoints
         return bool(endpoints) and all(names.is_address(endpoint) for endpoint in endpoints)
@@ -119,9 +121,27 @@ def _is_own(situation: Situation, one: Failing) -> bool:
         return True
     if isinstance(one.observer, str):
         return all(names.same_host(one.observer, target) for target in one.targets)
-    if all(any(names.same_host(p, target) for p in view.prompts) for target in one.targets):
+    return _only_machine_in_view(situation, one) or _dials_itself(situation, one)
+
+
+def _is_rank_0(situation: Situation, one: Failing) -> bool:
+    """Tell whether an observer is rank 0, or all that is said of the job's ranks is 0."""
+    view = situation.view
+    if all(view.rank(voice) == 0 or view.node_rank(voice) == 0 for voice in one.voices):
         return True
-    return _dials_itself(situation, one)
+    return view.own_ranks == {0} and all(voice.anonymous for voice in one.voices)
+
+
+def _only_machine_in_view(situation: Situation, one: Failing) -> bool:
+    """Tell whether the name is that of the one machine that the text shows to be there."""
+    view = situation.view
+    seen = {names.short(name) for name in view.prompts | view.nccl_hosts}
+    seen |= {
+        names.short(cause.fields["host"]) for cause in view.root_causes if cause.fields["host"]
+    }
+    for voice in one.voices:
+        seen |= {local for local in voice.locals if not names.is_address(local)}
+    return len(seen) == 1 and all(names.short(target) in seen for target in one.targets)
 
 
 def _in_own_name_frame(situation: Situation, one: Failing) -> bool:
@@ -129,14 +149,9 @@ def _in_own_name_frame(situation: Situation, one: Failing) -> bool:
 
     Where several fail in that frame, each with its own name, what they share is at fault.
     """
-    seen = [
-        voice.last[Kind.PY_LOOKUP_FAILED]
-        for voice in one.voices
-        if Kind.PY_LOOKUP_FAILED in voice.last
-    ]
-    if not seen or one.targets or situation.failing_machines > 1:
+    if one.targets or situation.failing_machines > 1:
         return False
-    return all("itself" in line.fields for line in seen)
+    return all(voice.has(Kind.OWN_NAME_FRAME) for voice in one.voices)
 
 
 def _dials_itself(situation: Situation, one: Failing) -> bool:

@@ -10,11 +10,13 @@ from bot.diagnosis.patterns import Pattern
 
 _LABEL = Pattern(r"[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
 _PLACEHOLDER = Pattern(
-    r"x{1,3}(?:\.x{1,3}){1,3}|.*[<>{}$].*|(?:your|my|the)?[-_]?"
-    r"(?:master|head|main|node0?)?[-_]?(?:ip|addr|address|hostname|host[-_]?name|host[-_]?ip)"
-    r"|master_?addr|__\w+__|none|null|undefined|todo|changeme",
+    r"x{1,3}(?:\.x{1,3}){1,3}|[\dx]+(?:\.[\dx]+)+|.*[<>{}$].*|master_?addr|__\w+__|none|null|nil|"
+    r"undefined|todo|changeme|placeholder",
     re.IGNORECASE,
 )
+#: Words of which placeholders are made; with one of `_ASKS_FOR` among them it is no name.
+_FILLER = frozenset("head master main node rank your my the of zero server host".split())  # noqa: SIM905
+_ASKS_FOR = frozenset("ip ipaddr ipaddress addr address hostname hostip your my".split())  # noqa: SIM905
 #: RFC 1035, without the root's dot
 _LONGEST_NAME = 253
 #: The first port that Linux hands out by itself (net.ipv4.ip_local_port_range), from which
@@ -77,13 +79,22 @@ def is_malformed(name: str) -> bool:
     """
     if not name.strip() or name != name.strip() or name.startswith("["):
         return True
-    if _PLACEHOLDER.fullmatch(name):
+    if not is_address(name) and (_PLACEHOLDER.fullmatch(name) or _is_filler(name)):
         return True
     return not is_address(name) and not is_host_name(name)
 
 
+def _is_filler(name: str) -> bool:
+    """Tell whether a name is made of a placeholder's words alone (`HEAD_NODE_IP`)."""
+    words = [word for word in re.split(r"[-_.\s]|(?<=[a-z])(?=\d)", name.lower()) if word]
+    numbers = [word for word in words if word.isdigit()]
+    rest = set(words) - set(numbers)
+    return bool(rest & _ASKS_FOR) and rest <= _FILLER | _ASKS_FOR and len(numbers) <= 1
+
+
 _SELF = Pattern(
-    r"localhost(?:\..*)?|localhost\d|[^.]+\.local|kubernetes\.docker\.internal", re.IGNORECASE
+    r"(?:ip6-)?localhost\d?(?:\..*)?|docker-desktop|host\.docker\.internal|.*\.(?:ip6|in-addr)\.arpa|[0-9a-f]{12}|[^.]+\.local|kubernetes\.docker\.internal",
+    re.IGNORECASE,
 )
 
 

@@ -121,7 +121,10 @@ def _got_through(situation: Situation, voice: Voice) -> bool:
     for kind in (Kind.CONNECT_TIMEOUT, Kind.CONNECT_FAILED_ALL, Kind.NCCL_GAVE_UP):
         if kind in voice.last:
             last = max(last, voice.last[kind].seq)
-    if situation.view.went_on(voice.origin.file, last):
+    file = voice.origin.file
+    if situation.view.went_on(file, last):
+        return True
+    if not voice.gave_up and situation.view.went_on_elsewhere(file):
         return True
     return not voice.anonymous and voice.last_reached > last
 

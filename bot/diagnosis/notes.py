@@ -36,6 +36,11 @@ def _lookup(_view: View, voice: Voice, seen: Observation) -> None:
     lookup.last_seq = seen.seq
 
 
+def _not_a_launcher(_view: View, voice: Voice, _seen: Observation) -> None:
+    for key in [key for key in voice.lookups if key[1] is None]:
+        del voice.lookups[key]
+
+
 def _timeout(view: View, _voice: Voice, seen: Observation) -> None:
     value = seen.fields.get("time")
     if value is not None and len(value) < _LONGEST_TIME:
@@ -113,10 +118,15 @@ def _node_named(view: View, voice: Voice, seen: Observation) -> None:
 def _launched(view: View, voice: Voice, seen: Observation) -> None:
     fields = seen.fields
     view.standalone = view.standalone or "standalone" in fields
-    if "nnodes" in fields:
-        view.nnodes = int(fields["nnodes"][:6])
-    if "nodes" in fields:
-        view.nnodes = int(fields["nodes"][:6])
+    for key in ("most", "nnodes", "nodes"):
+        if key in fields:
+            view.nnodes = int(fields[key][:6])
+            break
+    if "own" in fields:
+        view.own_ranks.add(int(fields["own"][:7]))
+    if "lone" in fields:
+        view.nnodes = 1
+        view.prompts.add(fields["lone"])
     if "prompt" in fields and len(view.prompts) < MOST_NAMES:
         view.prompts.add(fields["prompt"])
     if "global_ranks" in fields:
@@ -144,6 +154,7 @@ def _progress(view: View, voice: Voice, seen: Observation) -> None:
     voice.last_progress = max(voice.last_progress, seen.seq)
     file = seen.origin.file
     view.progress[file] = max(view.progress.get(file, -1), seen.seq)
+    view.first_progress[file] = min(view.first_progress.get(file, seen.seq), seen.seq)
 
 
 def _expand(tasks: str) -> Iterator[int]:
@@ -164,6 +175,7 @@ def _host_of(endpoint: str) -> str:
 NOTES: dict[Kind, Callable[[View, Voice, Observation], None]] = {
     Kind.LOOKUP_FAILED: _lookup,
     Kind.SSH_LOOKUP_FAILED: _lookup,
+    Kind.NOT_A_LAUNCHER: _not_a_launcher,
     Kind.CLIENTS_JOINED: _joined,
     Kind.BARRIER_TIMEOUT: _joined,
     Kind.WORLD_SIZE: _world,

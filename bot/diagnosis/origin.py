@@ -33,11 +33,14 @@ class Origin:
 
     @property
     def voice(self) -> tuple[str | int | None, ...]:
-        """Return the key under which lines of one speaker are kept together."""
+        """Return the key under which lines of one speaker are kept together.
+
+        A rank that repeats the task's number (`3: [rank3]: `) is the same speaker's.
+        """
         return (
             self.file,
             self.host,
-            self.rank,
+            None if self.rank == self.task else self.rank,
             self.task,
             self.node_rank,
             self.local_rank,

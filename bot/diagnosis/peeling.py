@@ -109,6 +109,10 @@ def peel(line: str, origin: Origin = NOWHERE) -> Peeled:
     adds to the outer one and never overrules it.
     """
     text = strip_ansi(line)
+    folded = _RAY_FOLDED.search(text) if "across cluster]" in text else None
+    if folded is not None:
+        peeled = peel(text[: folded.start()], origin)
+        return replace(peeled, repeats=min(peeled.repeats * int(folded[1]), _MOST_REPEATS))
     c10 = C10.search(text, 0, _LONGEST_HEAD) if "[" in text else None
     if c10 is None:
         return _peeled(text, origin)
@@ -124,6 +128,9 @@ def peel(line: str, origin: Origin = NOWHERE) -> Peeled:
     )
 
 
+#: What Ray puts behind a line that it folded.
+_RAY_FOLDED = Pattern(r" \[repeated (\d{1,6})x across cluster\].*$")
+_MOST_REPEATS = 1_000_000
 #: c10's own prefix stands within so many characters, whatever is put in front of it.
 _LONGEST_HEAD = 300
 _STUB = "[W a.cpp:1] "
@@ -159,7 +166,7 @@ def _peeled(text: str, origin: Origin) -> Peeled:
         if origin.process is None and not origin.labelled:
             origin = replace(origin, process=nccl["process"])
         text = text[nccl.end() :]
-    return Peeled(text=text, origin=origin, time=_iso(time), repeats=min(repeats, 1_000_000))
+    return Peeled(text=text, origin=origin, time=_iso(time), repeats=min(repeats, _MOST_REPEATS))
 
 
 def _first_match(text: str) -> tuple[Prefix, re.Match[str]] | None:

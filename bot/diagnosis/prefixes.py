@@ -66,7 +66,8 @@ PREFIXES: tuple[Prefix, ...] = (
     ),
     _row(
         "torchx",
-        r"(?:\[[A-Za-z]\w*\|(?P<local_rank>\d+)\]: ?|[A-Za-z][\w-]*/\d+ \[(?P<local>\d+)\]: ?)",
+        r"(?:\[[A-Za-z]\w*\|(?P<local_rank>\d+)\]: ?|"
+        r"[A-Za-z][\w-]*/(?P<node_rank>\d+) \[(?P<local>\d+)\]: ?)",
         "trainer/0 [1]:{}",
     ),
     _row(
@@ -108,8 +109,14 @@ PREFIXES: tuple[Prefix, ...] = (
     ),
     _row(
         "journald, syslog",
-        rf"(?:<\d+>)?(?:{_SYSLOG}|{ISO}) (?P<host>{_NAME}) [\w./@-]+(?:\[(?P<process>\d+)\])?: ",
+        rf"(?:<\d+>)?(?:{_SYSLOG}|{ISO}) (?P<host>{_NAME}) "
+        r"[A-Za-z_][\w./@-]*\[(?P<process>\d+)\]: ",
         "Nov 30 17:26:18 node-8 train[4711]: {}",
+    ),
+    _row(
+        "syslog without a process id",
+        rf"(?:<\d+>)?(?:{_SYSLOG}|{ISO}) (?P<host>(?=\S*\d){_NAME}) [A-Za-z_][\w./@-]*: ",
+        "Nov 30 17:26:18 node-8 train: {}",
     ),
     _row(
         "containerd",

@@ -89,7 +89,7 @@ def failed_first(situation: Situation) -> Verdict | None:
 def _own(voice: Voice) -> Observation | None:
     """Return the voice's own exception, if it died of it before the network had any say."""
     for error in voice.own_errors:
-        network = voice.first_network
+        network = voice.first_network if voice.anonymous else voice.first_fatal
         if network is not None and network < error.seq:
             continue
         if voice.last_progress > error.seq:

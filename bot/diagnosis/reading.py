@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from bot.diagnosis.exceptions import FINAL_LINE, OWN_NAME_FRAME, frames_of_other_library, is_own
+from bot.diagnosis.exceptions import FINAL_LINE, is_frame, is_own, of_the_job
 from bot.diagnosis.filenames import file_origin
 from bot.diagnosis.kinds import Kind
 from bot.diagnosis.model import Observation
+from bot.diagnosis.names import is_host_name
 from bot.diagnosis.origin import Origin
 from bot.diagnosis.patterns import Pattern
 from bot.diagnosis.peeling import Peeled
@@ -21,11 +22,15 @@ _LONG_LINE = 1 << 16
 _WINDOW = 1 << 12
 #: How many further lines of its speaker a wrapped message may take.
 _WRAP_LINES = 2
+#: So many frames, none of them of torch or a launcher, are another library's.
+_TELLING_FRAMES = 2
+#: Documentation and source code that quote a message: a grep's output, Markdown's back-ticks.
+_QUOTED = Pattern(r"`|^[\w./-]+\.(?:md|rst|cpp|cc|hpp|h|py|ipynb):\d+:")
 #: How many lines a traceback or a table may run on before it is given up.
 _FOLLOW_LINES = 600
 #: The same for a wrapped message, whose rest comes at once but for others' lines.
 _WRAP_FOLLOW_LINES = 60
-_FOLLOWED = (Kind.TRACEBACK, Kind.SECTION, Kind.ROOT_CAUSE)
+_FOLLOWED = (Kind.TRACEBACK, Kind.SECTION, Kind.ROOT_CAUSE, Kind.HOSTNAME_ASKED)
 _MAX_OPEN = 512
 _SEPARATOR = re.compile(rb"\r|\\r|\\n")
 
@@ -54,9 +59,19 @@ class _Open:
     #: number of the follow-up line at which it is given up
     until: int
     lines: int = 0
-    other_library: bool = False
-    own_name: bool = False
+    frames: int = 0
+    last_frame: str = ""
+    #: whether a frame of it stands in what brings the job's processes together
+    of_the_job: bool = False
     rows: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Tell whether the call stack has nothing to do with the job's peers.
+
+        The user's own frames say nothing; a library's do, where several are in view.
+        """
+        return self.frames >= _TELLING_FRAMES and not self.of_the_job
 
 
 @cache
@@ -109,10 +124,11 @@ class Reader:
         self, peeled: Peeled, raw: str, number: int, seq: int, signatures: tuple[Signature, ...]
     ) -> None:
         traceback = self._open.get(_key(Kind.TRACEBACK, peeled.origin))
-        elsewhere = traceback is not None and traceback.other_library
-        itself = traceback is not None and traceback.own_name
+        elsewhere = traceback is not None and traceback.elsewhere
         if self.following:
             self._continue(peeled, raw, number)
+        if signatures and _QUOTED.search(peeled.text):
+            return
         unread: list[Signature] = []
         for row in signatures:
             if row.kind is Kind.LAUNCH:
@@ -131,8 +147,7 @@ class Reader:
                 kind = Kind.OTHER_LOOKUP_FAILED
             if elsewhere and kind in {Kind.CONNECT_FAILED, Kind.PEER_CLOSED}:
                 continue
-            more = {"itself": "1"} if itself and kind is Kind.PY_LOOKUP_FAILED else {}
-            self._recognise(kind, match, peeled, raw, number, seq, more)
+            self._recognise(kind, match, peeled, raw, number, seq)
         if unread and self._recognised_line != number:
             self._begin(
                 _Open(
@@ -151,13 +166,11 @@ class Reader:
         raw: str,
         number: int,
         seq: int,
-        more: dict[str, str] | None = None,
     ) -> None:
         if self._recognised_line != number:
             self._recognised_line = number
             self.recognised += 1
         fields = {key: value for key, value in match.groupdict().items() if value is not None}
-        fields |= more or {}
         observation = _observation(kind, fields, peeled, raw, number, seq)
         if kind is Kind.SECTION:
             self.sections = True
@@ -167,9 +180,9 @@ class Reader:
             self._section = replace(self._section, file=fields["file"])
             self._tell(replace(observation, origin=self._section))
             return
-        if kind in {Kind.TRACEBACK, Kind.ROOT_CAUSE}:
+        if kind in {Kind.TRACEBACK, Kind.ROOT_CAUSE, Kind.HOSTNAME_ASKED}:
             self._begin(_Open(kind=kind, first=observation, until=self._followed + _FOLLOW_LINES))
-            if kind is Kind.TRACEBACK:
+            if kind is not Kind.ROOT_CAUSE:
                 return
         if kind is Kind.OWN_ERROR and not is_own(fields["type"], fields.get("text", "")):
             return
@@ -203,19 +216,24 @@ class Reader:
             return self._end_of_traceback(opened, peeled, raw, number)
         if opened.kind is Kind.ROOT_CAUSE:
             return self._row_of_table(opened, peeled)
+        if opened.kind is Kind.HOSTNAME_ASKED:
+            if is_host_name(peeled.text.strip()):
+                fields = {"prompt": peeled.text.strip()}
+                self._tell(replace(opened.first, kind=Kind.LAUNCH, fields=fields))
+            return True
         return self._rest_of_message(opened, peeled, number)
 
     def _end_of_traceback(self, opened: _Open, peeled: Peeled, raw: str, number: int) -> bool:
-        if frames_of_other_library(peeled.text):
-            opened.other_library = True
-        if OWN_NAME_FRAME.search(peeled.text):
-            opened.own_name = True
+        if is_frame(peeled.text) and peeled.text != opened.last_frame:
+            opened.last_frame = peeled.text
+            opened.frames += 1
+            opened.of_the_job = opened.of_the_job or of_the_job(peeled.text)
         final = FINAL_LINE.match(peeled.text)
         if final is None:
             return peeled.text.startswith("Traceback (most recent call last)")
         name, text = final["type"], final["text"] or ""
-        if (is_own(name, text) and not opened.other_library) or (
-            opened.other_library and is_own(name, text, network_too=True)
+        if (is_own(name, text) and not opened.elsewhere) or (
+            opened.elsewhere and is_own(name, text, network_too=True)
         ):
             self._recognise(Kind.OWN_ERROR, final, peeled, raw, number, opened.first.seq + 1)
         return True

@@ -17,7 +17,13 @@ from bot.diagnosis.quoting import quoted
 from bot.diagnosis.reading import Reader
 from bot.diagnosis.result import AffectedMachine, Diagnosis, Evidence, LogFacts, Peer
 from bot.diagnosis.scan import Literals, scan
-from bot.diagnosis.second_look import Mark, Speaker, look_for_progress, look_for_speakers
+from bot.diagnosis.second_look import (
+    Mark,
+    Speaker,
+    look_for_other_lines,
+    look_for_progress,
+    look_for_speakers,
+)
 from bot.diagnosis.signatures import literals
 from bot.diagnosis.situation import Situation
 from bot.diagnosis.source import Source
@@ -54,6 +60,7 @@ def run(
     view = View(launch)
     read = _first_look(sources, view, believe_names=believe_names, on_bytes=on_bytes)
     _look_for_progress(sources, view, believe_names=believe_names)
+    _look_for_other_lines(sources, view, believe_names=believe_names)
     verdict = decide(view)
     if verdict.cause is Cause.RENDEZVOUS_TIMEOUT and view.count(*_WAITED):
         silent = _look_for_silent(sources, view, believe_names=believe_names)
@@ -102,6 +109,8 @@ _ANSWERABLE = (
     Kind.LOOKUP_FAILED,
     Kind.PY_LOOKUP_FAILED,
     Kind.HOST_NOT_FOUND,
+    Kind.SSH_LOOKUP_FAILED,
+    Kind.COMM_ID_LOOKUP_FAILED,
     Kind.CONNECT_FAILED,
     Kind.CONNECT_TIMEOUT,
     Kind.CONNECT_FAILED_ALL,
@@ -141,11 +150,20 @@ def _look_for_progress(sources: list[Source], view: View, *, believe_names: bool
         )
         last = max((one.mark.offset for one in here), default=-1)
         start = here[0].mark if here else Mark(offset=-1, line=1)
+        if view.count(Kind.PY_LOOKUP_FAILED) and not view.elastic:
+            start = Mark(offset=-1, line=1)  # a look-up after the first step is of something else
 
-        def tell(seen: Observation, here: list[_Question] = here, last: int = last) -> Mark | None:
+        def tell(
+            seen: Observation,
+            here: list[_Question] = here,
+            last: int = last,
+            start: Mark = start,
+        ) -> Mark | None:
             view.add(seen)
             offset = seen.seq % _FILE_STRIDE
             here[:] = [one for one in here if not _answers(one, seen, view, offset)]
+            if view.sections:
+                return start  # no order holds between the files in it: all of it is looked at
             if offset > last and not any(one.itself for one in here):
                 return None
             return here[0].mark if here else None
@@ -196,6 +214,41 @@ def _questions(view: View) -> list[tuple[int, _Question]]:
         start = Mark(offset=-1, line=1)
         found.append((first, _Question(mark=start, voice=Voice(origin=Origin()), itself=False)))
     return found
+
+
+#: So many other lines show that a labelled speaker, or a lone unlabelled one, got on.
+_OTHER_LINES = {False: 1, True: 3}
+_MOST_ASKED = 64
+
+
+def _look_for_other_lines(sources: list[Source], view: View, *, believe_names: bool) -> None:
+    """Find out whether who looked a name up in vain then printed something else."""
+    if view.sections:
+        return
+    situation = Situation(view)
+    failing = [
+        voice
+        for one in situation.failing
+        for voice in one.voices
+        if not voice.gave_up
+        and Kind.LOOKUP_FAILED in voice.last
+        and voice.last[Kind.LOOKUP_FAILED].seq == voice.last_lookup
+    ]
+    if situation.somebody_through and any(voice.anonymous for voice in failing):
+        return
+    for voice in failing[:_MOST_ASKED]:
+        index, offset = divmod(voice.last_lookup, _FILE_STRIDE)
+        source = sources[index]
+        with source.open() as stream:
+            found, last = look_for_other_lines(
+                stream,
+                Mark(offset=offset, line=1),
+                voice.origin.voice,
+                file=source.name,
+                believe_name=believe_names,
+            )
+        if found >= _OTHER_LINES[voice.anonymous]:
+            voice.quiet = index * _FILE_STRIDE + last
 
 
 def _look_for_silent(sources: list[Source], view: View, *, believe_names: bool) -> set[Speaker]:

@@ -84,7 +84,7 @@ def look_for_progress(
             if buffer.startswith(b"==> ", start):
                 _enter(lines, bytes(buffer[start:end]))
             offset = start_of_block + start
-            if offset <= mark.offset or end - start > _LONG_LINE:
+            if (offset <= mark.offset and not sections) or end - start > _LONG_LINE:
                 continue
             for peeled, raw in unpack(bytes(buffer[start:end]), lines.section):
                 if not is_progress(peeled.text):
@@ -131,6 +131,57 @@ def _enter(lines: _Lines, line: bytes) -> None:
         name = match["file"]
         told = file_origin(name, believe_name=lines.believe_name)
         lines.section = Origin(file=name).inside(told).inside(lines.outer)
+
+
+_ENOUGH_BYTES = 1 << 12
+#: Lines that say nothing of whether a process lives: launchers, prompts, tracebacks, c10d itself.
+_NOTHING = Pattern(
+    r"\s|$|[*=_^-]{3}|\^C|.{0,3}$|srun:|slurmstepd|sbatch:|\[?\w[\w.-]*@|[$#>] |Traceback|"
+    r"Exception raised from|frame #|<omitting|\[[IWEF]\d* |Terminated|Killed|Aborted|"
+    r"During handling of|The above exception|(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Interrupt)\b|"
+    r"(?:time|host|rank|exitcode|error_file|traceback) *:|Setting OMP_NUM|"
+    r"Root Cause|Failures:|\[\d+\]:|ncclSystem|Last error"
+)
+
+
+def look_for_other_lines(
+    stream: Readable,
+    mark: Mark,
+    voice: tuple[object, ...],
+    *,
+    file: str | None,
+    believe_name: bool,
+    most: int = 400,
+) -> tuple[int, int]:
+    """Count what a speaker says, apart from failures, in the lines after a mark.
+
+    Returns (how many such lines, offset of the last one). A process that looks a name up in vain
+    does nothing else meanwhile, so that other lines of it show that it got beyond.
+    """
+    origin = file_origin(file, believe_name=believe_name) if file is not None else Origin()
+    blocks = Blocks(stream)
+    if mark.offset > _SKIP_BYTES:
+        blocks.skip_to(mark.offset)
+    start_of_block = blocks.size_bytes
+    seen, found, last = 0, 0, -1
+    for buffer, length in blocks:
+        start_of_block -= blocks.repeated
+        position = max(0, mark.offset - start_of_block)
+        while position < length and seen < most:
+            end = buffer.find(b"\n", position, length)
+            end = length if end < 0 else end
+            if start_of_block + position > mark.offset:
+                seen += 1
+                for peeled, _ in unpack(
+                    bytes(buffer[position : min(end, position + 4096)]), origin
+                ):
+                    if peeled.origin.voice == voice and not _NOTHING.match(peeled.text):
+                        found, last = found + 1, start_of_block + position
+            position = end + 1
+        start_of_block += length
+        if seen >= most:
+            break
+    return found, last
 
 
 #: A speaker: a rank's or node's number, or a machine's short name.

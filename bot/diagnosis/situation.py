@@ -25,7 +25,7 @@ _NAMELESS = (Kind.HOST_NOT_FOUND, Kind.COMM_ID_LOOKUP_FAILED)
 #: an agent that waited for the others had reached the store
 _AGENT_WAITED = (Kind.RDZV_TIMEOUT, Kind.RDZV_CLOSED)
 #: what comes only after the name was found
-_RESOLVED_KINDS = (Kind.CONNECT_TIMEOUT, Kind.CONNECT_FAILED, Kind.SERVER_TIMEOUT, Kind.STORE_RETRY)
+_RESOLVED = (Kind.CONNECT_TIMEOUT, Kind.CONNECT_FAILED, Kind.SERVER_TIMEOUT, Kind.STORE_RETRY)
 #: errno values of Linux, macOS and Windows
 UNREACHABLE = frozenset(
     {"113", "101", "110", "112", "100", "65", "60", "51", "10060", "10065", "10051"}
@@ -74,16 +74,37 @@ class Situation:
         last, file = voice.last_lookup, voice.origin.file
         if voice.last_progress > last or self.view.went_on(file, voice.last_startup_failure):
             return True
-        dead = voice.last_startup_failure > last
-        if not dead and self.view.went_on_elsewhere(file):
+        if not voice.gave_up and (self.view.went_on_elsewhere(file) or self._sibling_beyond(voice)):
+            return True
+        if voice.quiet > last:
             return True
         if voice.anonymous and voice.origin.node_rank is None:
-            # others may speak in the same stream: what they reached says little of this one
-            connected = voice.last.get(Kind.CONNECTED)
-            if connected is None or self.most_joined is not None:
-                return False
-            return connected.seq > voice.last_startup_failure
-        return voice.last_reached > last
+            return self._connected_alone(voice)
+        past = voice.last_beyond > last and voice.last_startup_failure <= last
+        return past or voice.last_reached > last
+
+    def _connected_alone(self, voice: Voice) -> bool:
+        """Tell whether an unlabelled stream, in which others may speak, ends in a connection."""
+        connected = voice.last.get(Kind.CONNECTED)
+        if connected is None or self.most_joined is not None:
+            return False
+        return connected.seq > voice.last_startup_failure
+
+    def _sibling_beyond(self, voice: Voice) -> bool:
+        """Tell whether another process of the same machine, or of an unlabelled log, got beyond."""
+        machine, file = self.view.machine(voice), voice.origin.file
+        for other in self.view.voices.values():
+            if other is voice or other.origin.file != file:
+                continue
+            if machine is not None and machine == self.view.machine(other):
+                beyond = other.last_reached
+            elif voice.anonymous and other.origin.rank is not None:
+                beyond = other.last_beyond
+            else:
+                continue
+            if beyond > voice.last_lookup:
+                return True
+        return False
 
     # ------------------------------------------------------------------ look-ups
 
@@ -94,8 +115,15 @@ class Situation:
             voice
             for voice in self.view.voices.values()
             if any(self._matters(lookup.codes, lookup.text) for lookup in voice.lookups.values())
-            or voice.has(*_OTHER_LOOKUPS)
+            or (voice.has(*_OTHER_LOOKUPS) and not self._of_something_else(voice))
         )
+
+    def _of_something_else(self, voice: Voice) -> bool:
+        """Tell whether a nameless look-up failed after the job ran: then it was of no peer."""
+        seen = voice.first.get(Kind.PY_LOOKUP_FAILED)
+        if seen is None or self.view.elastic or voice.has(Kind.LOOKUP_FAILED):
+            return False
+        return self.view.first_progress.get(voice.origin.file, seen.seq) < seen.seq
 
     @staticmethod
     def _matters(codes: set[int], text: str) -> bool:
@@ -187,29 +215,53 @@ class Situation:
     def others_through(self) -> bool:
         """Tell whether somebody who does not serve the store got an answer for its name.
 
-        The store's own machine proves nothing: it reaches itself without a name server. A connect
-        that timed out does: a failing look-up always prints its line before.
+        The store's own machine proves nothing: it reaches itself without a name server.
         """
+        observers = {one.observer for one in self.failing}
         for voice in self.view.voices.values():
             if voice.anonymous and voice.origin.node_rank is None:
                 if self._merged_through(voice):
                     return True
             elif (
-                voice.has(*REACHED_KINDS, *_AGENT_WAITED, *_RESOLVED_KINDS)
-                and id(voice) not in self.failing_voices
+                voice.has(*REACHED_KINDS, *_AGENT_WAITED)
+                and self._same_store(voice)
+                and self.view.observer(voice) not in observers
                 and not self.at_master(voice)
+                and (self._several_joined or self._elsewhere(voice) or self._off_master(voice))
             ):
                 return True
         return False
 
     def _merged_through(self, voice: Voice) -> bool:
-        """Tell the same of an unlabelled stream, in which several may speak."""
+        """Tell the same of an unlabelled stream, in which several may speak.
+
+        An agent that dies of a nameless look-up leaves the others: a connect of theirs that timed
+        out shows that they found the name, since a failing look-up prints its line before.
+        """
         if voice.has(*_AGENT_WAITED):
             return True
-        if voice.has(*REACHED_KINDS):
-            remotes = {names.short(remote) for remote, _ in voice.remotes}
-            return bool(voice.locals - remotes) or (not voice.locals and self._several_joined)
-        return voice.has(*_RESOLVED_KINDS) and not voice.lookups and not voice.has(*_NAMELESS)
+        if voice.has(*REACHED_KINDS) and self._same_store(voice):
+            return self._elsewhere(voice) or (not voice.locals and self._several_joined)
+        nameless = voice.last.get(Kind.PY_LOOKUP_FAILED)
+        if nameless is None or voice.lookups or voice.has(*_NAMELESS):
+            return False
+        return any(voice.last[kind].seq > nameless.seq for kind in _RESOLVED if kind in voice.last)
+
+    def _off_master(self, voice: Voice) -> bool:
+        """Tell whether the log names both the store's machine and this other one."""
+        machine = self.view.machine(voice)
+        return machine is not None and self.master is not None and machine != self.master
+
+    @staticmethod
+    def _elsewhere(voice: Voice) -> bool:
+        """Tell whether a voice's sockets have addresses other than the store's."""
+        return bool(voice.locals - {names.short(remote) for remote, _ in voice.remotes})
+
+    def _same_store(self, voice: Voice) -> bool:
+        """Tell whether what a voice reached can be the store that others look for."""
+        wanted = {port for one in self.failing for port in one.ports}
+        reached = {port for _, port in voice.remotes if port is not None}
+        return not wanted or not reached or bool(wanted & reached)
 
     @cached_property
     def _several_joined(self) -> bool:
@@ -231,9 +283,11 @@ class Situation:
     def failing_machines(self) -> int:
         """Return how many machines fail, as far as can be told: 1, or 2 for several."""
         named = {one.observer for one in self.failing if isinstance(one.observer, str)}
-        if len(named) > 1:
-            return 2
         unnamed = [one for one in self.failing if not isinstance(one.observer, str)]
+        if len(named) > 1 or self._others_ask_in_vain(named) or self._others_time_out_alike():
+            return 2
+        if self._folded():
+            return 2
         if named and unnamed:
             return 2 if not self._anonymous(unnamed) else 1
         if len(self.failing) <= 1:
@@ -248,6 +302,38 @@ class Situation:
         )
         return 1 if self._one_block(numbers) and len(numbers) == len(unnamed) else 2
 
+    def _others_ask_in_vain(self, named: set[str]) -> bool:
+        """Tell whether other machines get no answer either, for names that have no rank behind."""
+        for voice in self.view.voices.values():
+            seen = voice.last.get(Kind.OTHER_LOOKUP_FAILED)
+            if seen is None or id(voice) in self.failing_voices or voice.anonymous:
+                continue
+            if self.view.observer(voice) not in named and not self.others_through:
+                return True
+        return False
+
+    def _others_time_out_alike(self) -> bool:
+        """Tell whether others time out on the same name, their look-ups perhaps cut off."""
+        if self.others_through:
+            return False
+        observers = {one.observer for one in self.failing}
+        for voice in self.view.voices.values():
+            peers = {peer for peer, _, _ in voice.connects}
+            if Kind.STORE_RETRY in voice.last:
+                peers.add(voice.last[Kind.STORE_RETRY].fields["host"])
+            if self.view.observer(voice) not in observers and peers & self.targets:
+                return True
+        return False
+
+    def _folded(self) -> bool:
+        """Tell whether a collector folded like lines of several processes into one."""
+        return self.most_joined is None and any(
+            voice.counts[Kind.LOOKUP_FAILED] > 1 and voice.last[Kind.LOOKUP_FAILED].repeats > 1
+            for one in self.failing
+            for voice in one.voices
+            if Kind.LOOKUP_FAILED in voice.last
+        )
+
     @staticmethod
     def _anonymous(failing: list[Failing]) -> bool:
         return bool(failing) and all(
@@ -258,9 +344,7 @@ class Situation:
 
     def _all_ended_so(self) -> bool:
         """Tell whether processes of several machines ended by themselves, and nobody otherwise."""
-        if self.others_through or not any(
-            voice.has(*_OTHER_LOOKUPS) for one in self.failing for voice in one.voices
-        ):
+        if self.others_through or self.most_joined is not None:
             return False
         exits = self.view.exits
         return len({s.fields["node"] for s, _ in exits if s.fields["how"].startswith("Exit")}) > 1

@@ -16,7 +16,7 @@ from bot.diagnosis.model import Launch, Observation
 from bot.diagnosis.nodelist import expand
 from bot.diagnosis.notes import MOST_VOICES, NOTES
 from bot.diagnosis.origin import Origin
-from bot.diagnosis.voices import LIFE_KINDS, NETWORK_KINDS, Voice
+from bot.diagnosis.voices import LIFE_KINDS, NETWORK_KINDS, WARNING_KINDS, Voice
 
 
 class View:
@@ -42,6 +42,10 @@ class View:
         self.endpoints: set[str] = set()
         #: machines whose shell prompt stands in the text
         self.prompts: set[str] = set()
+        #: ranks and node ranks that command lines and environments in the text give
+        self.own_ranks: set[int] = set()
+        #: machines that NCCL's own prefix names
+        self.nccl_hosts: set[str] = set()
         self.nodes_text: str | None = None
         self.first_time: str | None = None
         self.last_time: str | None = None
@@ -51,6 +55,8 @@ class View:
         self.sections = False
         #: last progress of anybody, per file
         self.progress: dict[str | None, int] = {}
+        #: first progress of anybody, per file, where it was looked for from the start
+        self.first_progress: dict[str | None, int] = {}
         #: last network failure of anybody, per file
         self.failure: dict[str | None, int] = {}
 
@@ -82,6 +88,8 @@ class View:
         if kind in NETWORK_KINDS:
             if voice.first_network is None:
                 voice.first_network = seen.seq
+            if voice.first_fatal is None and kind not in WARNING_KINDS:
+                voice.first_fatal = seen.seq
             file = seen.origin.file
             self.failure[file] = max(self.failure.get(file, -1), seen.seq)
         if kind in LIFE_KINDS:
@@ -93,6 +101,8 @@ class View:
     def _link(self, seen: Observation) -> None:
         """Note which machine a task or rank sits on, where the line says both."""
         origin = seen.origin
+        if origin.nccl_host is not None and len(self.nccl_hosts) < MOST_VOICES:
+            self.nccl_hosts.add(origin.nccl_host)
         host = origin.host or origin.nccl_host
         if host is None:
             return

@@ -32,6 +32,8 @@ NETWORK_KINDS = frozenset(
         Kind.MESH_FAILED,
     }
 )
+#: Those of them that do not end the process.
+WARNING_KINDS = frozenset({Kind.LOOKUP_FAILED, Kind.CONNECT_FAILED, Kind.STORE_REACHED})
 #: Signs that a process goes on living.
 LIFE_KINDS = frozenset(
     {
@@ -54,6 +56,22 @@ REACHED_KINDS = frozenset(
         Kind.KEYS_TIMEOUT,
         Kind.BARRIER_TIMEOUT,
         Kind.STORE_GONE,
+    }
+)
+
+
+#: What only a process prints whose look-up of the store has ended: c10d looks up before anything
+#: else, and does nothing else meanwhile.
+BEYOND_KINDS = frozenset(
+    {
+        Kind.OWN_ERROR,
+        Kind.NO_INTERFACE,
+        Kind.LOOPBACK_USED,
+        Kind.NCCL_CONNECT_FAILED,
+        Kind.NCCL_RETRYING,
+        Kind.NCCL_GAVE_UP,
+        Kind.STORE_GONE,
+        Kind.INIT_DONE,
     }
 )
 
@@ -90,8 +108,12 @@ class Voice:
     global_ranks: tuple[int, ...] = ()
     own_errors: list[Observation] = field(default_factory=list)
     first_network: int | None = None
+    #: the first failure that ends a process: not a warning, nor a look-up that is tried again
+    first_fatal: int | None = None
     last_life: int = -1
     last_progress: int = -1
+    #: where it was seen to print other things after its last failing look-up, -1 for nowhere
+    quiet: int = -1
 
     @property
     def anonymous(self) -> bool:
@@ -121,6 +143,19 @@ class Voice:
             if kind in self.last:
                 last = max(last, self.last[kind].seq)
         return last
+
+    @property
+    def last_beyond(self) -> int:
+        """Return the position of the last sign of a process past its start-up, -1 for none."""
+        return max((self.last[kind].seq for kind in BEYOND_KINDS if kind in self.last), default=-1)
+
+    @property
+    def gave_up(self) -> bool:
+        """Tell whether this voice's last attempt to reach the store has failed for good."""
+        retry = self.last.get(Kind.STORE_RETRY)
+        if retry is not None:
+            return retry.fields.get("what") == "timed out"
+        return self.has(Kind.CONNECT_TIMEOUT, Kind.CONNECT_FAILED_ALL)
 
     def has(self, *kinds: Kind) -> bool:
         """Tell whether any of the kinds was observed."""

@@ -10,10 +10,21 @@ ELASTIC: tuple[Signature, ...] = (
     sig(
         Kind.PY_LOOKUP_FAILED,
         ("gaierror", "getaddrinfo failed"),
-        r"(?:socket\.)?gaierror: (?:\[Errno (?P<code>-?\d+)\] ?)?(?P<text>.*)",
+        r"^(?:[A-Za-z]\w*: )?(?:socket\.)?gaierror: (?:\[Errno (?P<code>-?\d+)\] ?)?(?P<text>.*)",
         "Python",
         "a look-up failed in this process; the traceback names neither the name nor the rank",
         example="socket.gaierror: [Errno -3] Temporary failure in name resolution",
+    ),
+    sig(
+        Kind.OWN_NAME_FRAME,
+        ("_matches_machine_hostname", "gethostby", "get_local_ip", "getaddrinfo("),
+        r"in _matches_machine_hostname|in get_(?:local_)?ip\b|in _get_fq_hostname|"
+        r"(?:gethostby\w+|getaddrinfo)\(\s*(?:socket\.)?(?:gethostname|getfqdn|os\.uname|"
+        r"platform\.node|os\.environ\[.HOSTNAME|this_host\b|hostname\b)",
+        "Python, torch 1.9",
+        "a frame that looks up the machine's own name",
+        example='  File "torch/distributed/elastic/rendezvous/utils.py", line 159, in '
+        "_matches_machine_hostname",
     ),
     sig(
         Kind.RDZV_CONNECTION,
@@ -70,30 +81,56 @@ ELASTIC: tuple[Signature, ...] = (
         Kind.LAUNCH,
         (
             "rdzv_endpoint",
-            "--rdzv-endpoint",
+            "rdzv-endpoint",
             "--standalone",
-            "--nnodes",
             "--master_addr",
             "--master-addr",
             "MASTER_ADDR",
+            "nnodes",
+            "NNODES",
+            "NUM_NODES",
+            "num_machines",
+            "max_nodes",
+            "RANK=",
+            "node_rank",
+            "node-rank",
             "srun -N",
             "#SBATCH -N",
-            "--nodes=",
+            "--nodes",
+            "WORLD INFO DICT",
             "]$ ",
+            ":~$",
+            ":~/",
+            ":~#",
+            ":/workspace",
             "group_world_size=",
             "group_rank=",
             "global_ranks=[",
         ),
         r"(?:(?:rdzv_endpoint\s*[:=]|--rdzv[-_]endpoint[= ])\s*['\"]?(?P<endpoint>[^\s'\",]*)|"
-        r"(?P<standalone>--standalone)|(?:--nnodes[= ]|(?:srun|SBATCH) -N "
-        r"?|--nodes=)(?P<nnodes>\d+)"
-        r"(?!\d*[:-])|\bgroup_world_size=(?P<nodes>\d+)|\bgroup_rank=(?P<group_rank>\d+)|"
-        r"\bglobal_ranks=\[(?P<global_ranks>[\d, -]+)\]|^\[\w+@(?P<prompt>[\w.-]+) [^\]]*\]\$ |"
+        r"(?P<standalone>--standalone)|"
+        r"(?:--nnodes[= ]|\bnnodes\s*[=:]\s*|(?:SLURM_|\b)NNODES=|SLURM_(?:JOB_)?NUM_NODES=|"
+        r"\bnum_machines['\"]?\s*[:=]\s*|\bmax_nodes\s*[:=]\s*|(?:srun|SBATCH) -N ?|"
+        r"\bgroup_world_size=)['\"]?(?P<nnodes>\d+)(?::(?P<most>\d+))?(?![\d-])|"
+        r"(?:\bRANK=|--node[-_]rank[= ])(?P<own>\d+)\b|"
+        r"--nodes[= ](?P<nodes>\d+)\b(?![\d-])|"
+        r"WORLD INFO DICT: \{['\"](?P<lone>[\w.-]+)['\"]: \[[\d, ]*\]\}|"
+        r"\bgroup_rank=(?P<group_rank>\d+)|\bglobal_ranks=\[(?P<global_ranks>[\d, -]+)\]|"
+        r"(?:^|\s)\[?\w[\w.-]*@(?P<prompt>[A-Za-z0-9][\w.-]*)(?::[~/]| )[^\]$#\n]{0,80}\]?[$#]"
+        r"(?:\s|$)|"
         r"(?:--master[-_]addr[= ]|MASTER_ADDR\s*[:=]\s*)['\"]?(?P<master>[\w.:\[\]-]+))",
         "any",
         "how the job was launched",
         example="I1130 17:48:46.642000 23782 torch/distributed/launcher/api.py:254]   rdzv_endpoint"
         "            : 10.42.0.10:29500",
+    ),
+    sig(
+        Kind.HOSTNAME_ASKED,
+        (" hostname",),
+        r"(?:^|[$#+] )hostname(?: -[sf])?\s*$",
+        "any shell",
+        "the next line is the name of the machine",
+        example="$ hostname",
     ),
     sig(
         Kind.RENDEZVOUS_DONE,

@@ -27,9 +27,18 @@ LAUNCHERS: tuple[Signature, ...] = (
         "TIME LIMIT ***",
     ),
     sig(
+        Kind.NOT_A_LAUNCHER,
+        ("rsync error", "Could not read from remote repository"),
+        r"rsync error|Could not read from remote repository",
+        "git, rsync",
+        "the ssh before this line was a copy's or a clone's, not a launcher's",
+        example="fatal: Could not read from remote repository.",
+    ),
+    sig(
         Kind.SSH_LOOKUP_FAILED,
         ("Could not resolve hostname",),
-        r"ssh: Could not resolve hostname (?P<host>[^\s]*?): (?P<text>.*)",
+        r"ssh: Could not resolve hostname (?!\S*git\S*\.|bitbucket|huggingface|hf\.co)"
+        r"(?P<host>[^\s]*?): (?P<text>.*)",
         "OpenSSH under mpirun, horovodrun, pdsh",
         "the launcher's machine could not look a worker up",
         example="ssh: Could not resolve hostname horovod-worker-0: Temporary failure in name "

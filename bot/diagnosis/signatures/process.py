@@ -65,6 +65,23 @@ PROCESS: tuple[Signature, ...] = (
         "have been OOM Killed.",
     ),
     sig(
+        Kind.INIT_DONE,
+        (
+            "Watchdog caught collective",
+            "has NOT been destroyed",
+            "reducer.cpp",
+            "initialization options",
+            "ProcessGroupNCCL.cpp:",
+        ),
+        r"Watchdog caught collective operation timeout|process group has NOT been destroyed|"
+        r"\breducer\.cpp:|ProcessGroupNCCL initialization options|"
+        r"ProcessGroupNCCL\.cpp:\d+\]",
+        "torch 1.8",
+        "the process group of this process did come up before",
+        example="[rank3]:[W1112 12:34:56.123456789 ProcessGroupNCCL.cpp:1427] Warning: WARNING: "
+        "process group has NOT been destroyed before we destruct ProcessGroupNCCL.",
+    ),
+    sig(
         Kind.OTHER_LOOKUP_FAILED,
         (
             "NameResolutionError",
