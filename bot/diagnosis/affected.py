@@ -8,7 +8,7 @@ from bot.diagnosis import names
 from bot.diagnosis.kinds import Kind, KnownFrom
 from bot.diagnosis.model import Affected
 from bot.diagnosis.situation import Failing, Situation
-from bot.diagnosis.voices import REACHED_KINDS, Voice
+from bot.diagnosis.voices import NETWORK_KINDS, REACHED_KINDS, WARNING_KINDS, Voice
 
 
 def of_voices(situation: Situation, voices: Iterable[Voice], because: str) -> tuple[Affected, ...]:
@@ -52,11 +52,11 @@ def by_elimination(situation: Situation, voices: list[Voice]) -> tuple[Affected,
     missing = _missing_ranks(situation)
     if missing:
         return missing
-    machine, how = _by_elimination(situation, voices)
-    if machine is None:
-        return ()
+    machines, how = _by_elimination(situation, voices)
     known: KnownFrom = "launch" if how == "nodes" and situation.view.launch.hosts else "log"
-    return (Affected(host=machine, because=_WHY[how], known_from=known),)
+    return tuple(
+        Affected(host=machine, because=_WHY[how], known_from=known) for machine in machines
+    )
 
 
 def _missing_ranks(situation: Situation) -> tuple[Affected, ...]:
@@ -87,22 +87,48 @@ def _missing_ranks(situation: Situation) -> tuple[Affected, ...]:
     )
 
 
+#: Exit codes of processes that their agent ended: SIGTERM, SIGINT.
+_ENDED_FROM_OUTSIDE = frozenset({"-15", "-2"})
+
+
 def from_table(situation: Situation, found: tuple[Affected, ...]) -> tuple[Affected, ...]:
-    """Name who failed from torchrun's failure table, where the lines themselves do not."""
-    if any(one.host is not None or one.ranks for one in found):
+    """Add what torchrun's failure tables tell: who failed, where the lines themselves do not.
+
+    The first table that was printed counts, or those of a machine that is already known.
+    """
+    view = situation.view
+    hosts = {one.host for one in found if one.host is not None}
+    if any(one.ranks for one in found) or not view.root_causes or len(hosts) > 1:
         return found
-    causes = situation.view.root_causes
-    named = {(one.fields.get("host", ""), one.fields.get("rank", "")) for one in causes}
-    if len(named) != 1:
-        return found
-    host, rank = named.pop()
-    return (
-        Affected(
-            host=names.short(host) if host else None,
-            ranks=(int(rank),) if rank else (),
-            because="the launcher's table names it as the first failure",
-        ),
-    )
+    host = hosts.pop() if hosts else names.short(view.root_causes[0].fields.get("host", "")) or None
+    mine = [
+        row
+        for row in view.failures
+        if row.fields["exit"] not in _ENDED_FROM_OUTSIDE
+        and (host is None or names.short(row.fields.get("host", "")) == host)
+    ]
+    ranks = sorted({int(row.fields["rank"]) for row in mine if row.fields.get("rank")})
+    if found and found[0].host is not None:
+        return (_with(found[0], ranks=tuple(ranks)),)
+    because = "the launcher's table names it as the first failure"
+    return (Affected(host=host, ranks=tuple(ranks), because=because),)
+
+
+def first_exit(situation: Situation, after: int) -> str | None:
+    """Return the machine whose task is the first to end by itself after a position.
+
+    None where something else failed in between, so that the exit may be another's.
+    """
+    view = situation.view
+    exits = [seen for seen, _ in view.exits if seen.seq > after]
+    if not exits or not exits[0].fields["how"].startswith("Exited"):
+        return None
+    between = [
+        voice.first_fatal
+        for voice in view.voices.values()
+        if voice.first_fatal is not None and after < voice.first_fatal < exits[0].seq
+    ]
+    return None if between else names.short(exits[0].fields["node"])
 
 
 _WHY = {
@@ -112,44 +138,64 @@ _WHY = {
 }
 
 
-def _by_elimination(situation: Situation, voices: list[Voice]) -> tuple[str | None, str]:
-    """Name the machine behind unlabelled lines from what else the log tells."""
+def _by_elimination(situation: Situation, voices: list[Voice]) -> tuple[tuple[str, ...], str]:
+    """Name the machines behind unlabelled lines from what else the log tells."""
     view = situation.view
-    if view.exits:
-        fatal = [
+    if not view.exits:
+        return _by_nodes(situation)
+    nameless = [
+        (voice.first[kind].seq, voice.counts[kind])
+        for voice in voices
+        for kind in (Kind.PY_LOOKUP_FAILED, Kind.HOST_NOT_FOUND)
+        if kind in voice.first
+    ]
+    if nameless:
+        # such a look-up ends its process at once
+        machines = _first_exits(situation, after=nameless[0][0], most=nameless[0][1])
+        alone = [machine for machine in machines if machine not in _connected(situation)]
+        return (tuple(alone), "first exit") if alone == machines else ((), "")
+    last = max(
+        (
             voice.last[kind].seq
             for voice in voices
-            for kind in (Kind.PY_LOOKUP_FAILED, Kind.HOST_NOT_FOUND)
+            for kind in (Kind.LOOKUP_FAILED, Kind.CONNECT_TIMEOUT, Kind.STORE_RETRY)
             if kind in voice.last
-        ]
-        if fatal:
-            after = [
-                seen
-                for seen, _ in view.exits
-                if seen.seq > min(fatal) and seen.fields["how"].startswith("Exited")
-            ]
-            machine = names.short(after[0].fields["node"]) if after else None
-            if machine is not None and machine not in _connected(situation):
-                return machine, "first exit"
-            return None, ""
-        last = max(
-            (
-                voice.last[kind].seq
-                for voice in voices
-                for kind in (Kind.LOOKUP_FAILED, Kind.CONNECT_TIMEOUT, Kind.STORE_RETRY)
-                if kind in voice.last
-            ),
-            default=-1,
-        )
-        ended = {task for seen, tasks in view.exits if seen.seq < last for task in tasks}
-        running = {
-            names.short(seen.fields["node"])
-            for seen, tasks in view.exits
-            if seen.seq > last and set(tasks) - ended
-        }
-        if ended and len(running) == 1:
-            return running.pop(), "exits"
+        ),
+        default=-1,
+    )
+    ended = {task for seen, tasks in view.exits if seen.seq < last for task in tasks}
+    running = {
+        names.short(seen.fields["node"])
+        for seen, tasks in view.exits
+        if seen.seq > last and set(tasks) - ended
+    }
+    if ended and len(running) == 1:
+        return tuple(running), "exits"
     return _by_nodes(situation)
+
+
+def _first_exits(situation: Situation, *, after: int, most: int) -> list[str]:
+    """Return the machines whose tasks end by themselves before anything else goes wrong."""
+    view = situation.view
+    fatal = [
+        voice.first[kind].seq
+        for voice in view.voices.values()
+        for kind in NETWORK_KINDS - WARNING_KINDS - {Kind.PY_LOOKUP_FAILED, Kind.HOST_NOT_FOUND}
+        if kind in voice.first and voice.first[kind].seq > after
+    ]
+    until = min(fatal, default=1 << 62)
+    machines = [
+        names.short(seen.fields["node"])
+        for seen, _ in view.exits
+        if after < seen.seq < until and seen.fields["how"].startswith("Exited")
+    ]
+    if not machines:
+        machines = [
+            names.short(seen.fields["node"])
+            for seen, _ in view.exits
+            if seen.seq > after and seen.fields["how"].startswith("Exited")
+        ][:1]
+    return list(dict.fromkeys(machines))[:most]
 
 
 def _connected(situation: Situation) -> set[str]:
@@ -157,12 +203,12 @@ def _connected(situation: Situation) -> set[str]:
     return {local for voice in situation.view.voices.values() for local in voice.locals}
 
 
-def _by_nodes(situation: Situation) -> tuple[str | None, str]:
+def _by_nodes(situation: Situation) -> tuple[tuple[str, ...], str]:
     """Name the one expected machine that neither serves nor reached the store."""
     view = situation.view
     hosts = {names.short(host) for host in view.hosts}
     if not hosts:
-        return None, ""
+        return (), ""
     seen: set[str] = set()
     for voice in view.voices.values():
         if voice.has(*REACHED_KINDS) or voice.anonymous:
@@ -173,7 +219,7 @@ def _by_nodes(situation: Situation) -> tuple[str | None, str]:
             seen.add(machine)
     seen |= {names.short(target) for target in situation.targets}
     left = hosts - seen
-    return (left.pop(), "nodes") if len(left) == 1 and hosts & seen else (None, "")
+    return (tuple(left), "nodes") if len(left) == 1 and hosts & seen else ((), "")
 
 
 def _placed(situation: Situation, one: Affected, local_ranks: set[int | None]) -> Affected:

@@ -29,7 +29,7 @@ _NOT_OWN_TEXT = Pattern(
     r"ncclRemoteError|ncclUnhandled|unhandled (?:system|cuda) error, NCCL|Gloo|gloo|"
     r"connectFullMesh|Socket Timeout|store based barrier|[Aa]ddress already in use|EADDRINUSE|"
     r"[Tt]imed out|wait timeout|[Nn]ame resolution|not known|getaddrinfo|waiting for clients|"
-    r"Watchdog caught collective|No route to host|rendezvous|TCPStore|enforce fail at|"
+    r"Watchdog caught collective|No route to host|rendezvous|TCPStore|enforce fail at \S*gloo|"
     r"terminated by signal|process \d+ terminated|worker .*(?:died|exited)|Engine core init|"
     r"Engine process failed|peer|Unable to (?:find|resolve)"
 )

@@ -178,6 +178,8 @@ def _is_odd(situation: Situation) -> bool:
     mine = situation.targets
     if not mine:
         return False
+    if len(situation.failing) == 1 and _others_do_not_complain(situation):
+        return True
     mentioned: set[str] = set()
     for voice in situation.view.voices.values():
         failing = id(voice) in situation.failing_voices
@@ -188,6 +190,19 @@ def _is_odd(situation: Situation) -> bool:
     mentioned = {name for name in mentioned if not names.is_address(name) and name != "?UNKNOWN?"}
     return bool(mentioned) and not any(
         names.same_host(one, other) for one in mine for other in mentioned
+    )
+
+
+def _others_do_not_complain(situation: Situation) -> bool:
+    """Tell whether labelled others are in view, apart from the store's, who find no fault."""
+    mine = situation.failing[0]
+    if any(voice.anonymous and voice.origin.node_rank is None for voice in mine.voices):
+        return False
+    return any(
+        not voice.anonymous
+        and situation.view.observer(voice) != mine.observer
+        and not situation.at_master(voice)
+        for voice in situation.view.speaking()
     )
 
 

@@ -140,10 +140,13 @@ def _launched(view: View, voice: Voice, seen: Observation) -> None:
 
 
 def _root_cause(view: View, _voice: Voice, seen: Observation) -> None:
-    if "exit" in seen.fields and len(view.root_causes) < MOST_NAMES:
+    if "exit" not in seen.fields or len(view.failures) >= MOST_NAMES * 64:
+        return
+    view.failures.append(seen)
+    if "root" in seen.fields:
         view.root_causes.append(seen)
-        if "rank" in seen.fields and seen.fields.get("host"):
-            view.rank_host[int(seen.fields["rank"])] = names.short(seen.fields["host"])
+    if "rank" in seen.fields and seen.fields.get("host"):
+        view.rank_host[int(seen.fields["rank"])] = names.short(seen.fields["host"])
 
 
 def _nodes(view: View, _voice: Voice, seen: Observation) -> None:

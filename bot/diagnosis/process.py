@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.diagnosis.affected import from_table, of_voices
+from bot.diagnosis.affected import first_exit, from_table, of_voices
 from bot.diagnosis.kinds import Cause, Kind
 from bot.diagnosis.model import Affected, Observation, Verdict
 from bot.diagnosis.names import short
@@ -48,10 +48,7 @@ def port_in_use(situation: Situation) -> Verdict | None:
     return Verdict(
         cause=Cause.PORT_IN_USE,
         confidence="high",
-        affected=from_table(
-            situation,
-            of_voices(situation, voices, "its store server cannot listen: the port is taken"),
-        ),
+        affected=_of(situation, voices, seen, "its store server cannot listen: the port is taken"),
         evidence=tuple(seen[:4]),
         why=f"the store server cannot listen on port {port or '(not printed)'}: it is taken",
         subject=port,
@@ -68,7 +65,7 @@ def _only_bind_failed(voice: Voice) -> bool:
 def failed_first(situation: Situation) -> Verdict | None:
     """Judge a process that died of its own fault; what the network says then is fall-out."""
     view = situation.view
-    dead = [(voice, error) for voice in view.voices.values() if (error := _own(voice))]
+    dead = [(voice, error) for voice in view.voices.values() if (error := _own(situation, voice))]
     if dead:
         voices = [voice for voice, _ in dead]
         what = dead[0][1].fields
@@ -76,8 +73,11 @@ def failed_first(situation: Situation) -> Verdict | None:
         return Verdict(
             cause=Cause.PROCESS_FAILED_FIRST,
             confidence="high" if not voices[0].anonymous else "medium",
-            affected=from_table(
-                situation, of_voices(situation, voices, "its process died of its own exception")
+            affected=_of(
+                situation,
+                voices,
+                [error for _, error in dead],
+                "its process died of its own exception",
             ),
             evidence=tuple(error for _, error in dead[:4]) + _exit_lines(view)[:2],
             why=f"a process died of its own exception ({words[:160]}); the rest is fall-out",
@@ -86,7 +86,20 @@ def failed_first(situation: Situation) -> Verdict | None:
     return _killed(situation)
 
 
-def _own(voice: Voice) -> Observation | None:
+def _of(
+    situation: Situation, voices: list[Voice], seen: list[Observation], because: str
+) -> tuple[Affected, ...]:
+    """Name the machines of some voices; else by a failure table, or the exit that follows."""
+    found = from_table(situation, of_voices(situation, voices, because))
+    if any(one.host is not None or one.ranks for one in found):
+        return found
+    machine = first_exit(situation, after=seen[0].seq)
+    if machine is None:
+        return found
+    return (Affected(host=machine, because=f"{because}; its exit follows at once"),)
+
+
+def _own(situation: Situation, voice: Voice) -> Observation | None:
     """Return the voice's own exception, if it died of it before the network had any say."""
     for error in voice.own_errors:
         network = voice.first_network if voice.anonymous else voice.first_fatal
@@ -96,7 +109,8 @@ def _own(voice: Voice) -> Observation | None:
             continue
         alive = voice.last_life > error.seq
         optional = error.fields["type"].rpartition(".")[2] in _OPTIONAL
-        if alive and (not voice.anonymous or optional):
+        ended = voice.anonymous and first_exit(situation, after=error.seq) is not None
+        if alive and not ended and (not voice.anonymous or optional):
             continue
         return error
     return None
@@ -126,6 +140,8 @@ def _killed(situation: Situation) -> Verdict | None:
             )
             seen.append(exit_line)
     if not seen:
+        affected, seen = _crashed_by_table(situation)
+    if not seen:
         for voice in view.voices.values():
             kill = voice.first.get(Kind.PROCESS_KILLED)
             if kill is None or view.went_on(voice.origin.file, kill.seq):
@@ -134,8 +150,6 @@ def _killed(situation: Situation) -> Verdict | None:
                 continue
             seen.append(kill)
             affected.extend(of_voices(situation, (voice,), "a process of it was killed"))
-    if not seen:
-        affected, seen = _crashed_by_table(situation)
     if not seen or (
         situation.failing and first_network is not None and _later(seen, first_network)
     ):
@@ -183,10 +197,13 @@ def fall_out(situation: Situation) -> Verdict | None:
     """Judge a log that shows only the fall-out: peers or the store went away."""
     view = situation.view
     seen = view.all_of(Kind.PEER_CLOSED, Kind.STORE_GONE, Kind.RDZV_CLOSED, Kind.ROOT_CAUSE)
-    if not seen:
+    if not seen or view.went_on(seen[-1].origin.file, seen[-1].seq):
         return None
-    if view.went_on(seen[-1].origin.file, seen[-1].seq):
-        return None
+    died = view.root_causes or any(
+        exit_line.fields.get("exit", "1") != "0" for exit_line, _ in view.exits
+    )
+    if view.went_on(seen[0].origin.file, -1) and situation.recovered_voices and not died:
+        return None  # the job ran; these are the sounds of its end
     affected = tuple(
         Affected(
             host=short(one.fields["host"]) if one.fields.get("host") else None,

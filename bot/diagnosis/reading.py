@@ -242,17 +242,20 @@ class Reader:
         row = _ROOT_CAUSE_ROW.match(peeled.text)
         if row is not None:
             opened.rows.setdefault(row["key"], row["value"])
+        root = "root" in opened.first.fields
         if "exitcode" not in opened.rows:
-            return False
+            return not root and "NO_OTHER_FAILURES" in peeled.text
         rank = re.match(r"(\d+)", opened.rows.get("rank", ""))
         fields = {
+            **opened.first.fields,
             "host": opened.rows.get("host", ""),
             "exit": opened.rows["exitcode"].split(" ", 1)[0],
         }
         if rank:
             fields["rank"] = rank[1]
         self._tell(replace(opened.first, fields=fields, seq=opened.first.seq + 1))
-        return True
+        opened.rows.clear()  # a table of failures goes on with the next one
+        return root
 
     def _rest_of_message(self, opened: _Open, peeled: Peeled, number: int) -> bool:
         """Join a wrapped message and try again."""

@@ -62,21 +62,10 @@ def run(
     _look_for_progress(sources, view, believe_names=believe_names)
     _look_for_other_lines(sources, view, believe_names=believe_names)
     verdict = decide(view)
-    if verdict.cause is Cause.RENDEZVOUS_TIMEOUT and view.count(*_WAITED):
+    if verdict.cause is Cause.RENDEZVOUS_TIMEOUT:
         silent = _look_for_silent(sources, view, believe_names=believe_names)
         verdict = with_silent(Situation(view), verdict, silent)
     return _published(view, verdict, read)
-
-
-#: Somebody waited for somebody: then it matters who is silent.
-_WAITED = (
-    Kind.CLIENTS_JOINED,
-    Kind.KEYS_TIMEOUT,
-    Kind.BARRIER_TIMEOUT,
-    Kind.RDZV_TIMEOUT,
-    Kind.RDZV_CONNECTION,
-    Kind.STORE_REACHED,
-)
 
 
 def _first_look(

@@ -34,6 +34,8 @@ class View:
         self.joined: list[tuple[int, int, Observation]] = []
         self.world_size: int | None = None
         self.timeout_seconds: float | None = None
+        #: rows of torchrun's failure tables, and those of them that it takes for the first
+        self.failures: list[Observation] = []
         self.root_causes: list[Observation] = []
         self.elastic = False
         self.dynamic = False

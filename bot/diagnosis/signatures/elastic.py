@@ -143,8 +143,8 @@ ELASTIC: tuple[Signature, ...] = (
     ),
     sig(
         Kind.ROOT_CAUSE,
-        ("Root Cause (first observed failure)",),
-        r"Root Cause \(first observed failure\)",
+        ("Root Cause (first observed failure)", "Failures:"),
+        r"(?P<root>Root Cause \(first observed failure\))|^Failures:\s*$",
         "torch 1.9",
         "a table follows: host, rank and exit code of the first failure that this agent saw",
         not_means="the first failure of the job: it is the first of one agent",
