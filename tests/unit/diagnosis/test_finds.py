@@ -49,7 +49,7 @@ def test_a_recovered_look_up_need_not_be_c10ds() -> None:
                 f"gpu-04: {LOOKUP}",
                 (
                     "gpu-04: [rank3]:[W1130 19:20:02.000000001 TCPStore.cpp:125] [c10d] recvValue "
-                    "failed on SocketImpl(fd=4, addr=[gpu-04]:57434, remote=[gpu-01]:29500): Broken pipe"
+                    "failed on SocketImpl(fd=4, addr=[gpu-04]:57434, remote=[gpu-01]:29500): gone"
                 ),
             ],
         ),
