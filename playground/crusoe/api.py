@@ -110,12 +110,20 @@ class Api:
         )
 
     def _identity(self, asked: Asked) -> Reply:
-        return json_reply(200, {"identity": {"id": asked.key.user, "name": asked.key.user}})
+        user = asked.key.user
+        identity = {"id": user, "name": user, "email": f"{user}@example.com", "role": "Admin"}
+        return json_reply(200, {"identity": identity})
 
     def _projects(self, asked: Asked) -> Reply:
         wanted = asked.query.get("project_name", "")
         items = [
-            {"id": project, "name": name, "organization_id": "org-1"}
+            {
+                "id": project,
+                "name": name,
+                "organization_id": "org-1",
+                "relation": "owner",
+                "resources": {},
+            }
             for project, name in self.world.projects.items()
             if wanted in ("", name)
         ]

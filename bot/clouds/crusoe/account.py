@@ -18,6 +18,10 @@ IDENTITY = Call(method="GET", path="/users/identities", what="show whose key thi
 class KeyCheck:
     """A key that the API took."""
 
+    #: the user that the key acts as, by e-mail address or else by name
+    user: str
+    #: such as `Admin`; empty where the API does not say
+    role: str
     #: how far our clock is ahead of the API's, to a second; None where its answer had no date
     skew: timedelta | None
 
@@ -25,8 +29,15 @@ class KeyCheck:
 async def check_key(session: Session) -> KeyCheck:
     """Ask the cheapest question there is, once; raises CredentialsError or ClockSkewError."""
     answer = await session.answer(IDENTITY)
-    read_object(answer, session.credentials)
-    return KeyCheck(skew=answer.skew)
+    identity = read_object(answer, session.credentials).get("identity")
+    told = (
+        {key: str(value) for key, value in identity.items()} if isinstance(identity, dict) else {}
+    )
+    return KeyCheck(
+        user=told.get("email") or told.get("name", ""),
+        role=told.get("role", ""),
+        skew=answer.skew,
+    )
 
 
 async def project_id(session: Session, name_or_id: str) -> str:
