@@ -13,6 +13,7 @@ import lzma
 import stat
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,7 +50,7 @@ _NO_LOG = (
 _ENOUGH_PAIRS = 16
 _TAR_MAGIC_AT = 257
 #: Share of control characters in the head from which on it is no text.
-_BINARY_SHARE = 0.3
+_BINARY_SHARE = 0.04
 _CONTROL = bytes(sorted({*range(32), 127} - {9, 10, 11, 12, 13, 27, 0, 8}))
 
 
@@ -116,33 +117,43 @@ def _decoded(raw: io.RawIOBase, name: str, notice: Notice) -> Iterator[io.RawIOB
 def _decompressed(raw: io.RawIOBase, name: str, notice: Notice) -> io.RawIOBase:
     magic = raw.read(6) or b""
     raw.seek(0)
-    opened: _Reads
-    if magic[:2] == b"\x1f\x8b":
-        opened = gzip.GzipFile(fileobj=cast("IO[bytes]", raw))
-    elif magic[:4] == b"\x28\xb5\x2f\xfd":
-        import zstandard
+    unpacker = next((make for start, make in _UNPACKERS if magic.startswith(start)), None)
+    return raw if unpacker is None else _Forgiving(raw, unpacker, name, notice)
 
-        opened = zstandard.ZstdDecompressor(max_window_size=1 << 31).stream_reader(
-            cast("IO[bytes]", raw), read_across_frames=True
-        )
-    elif magic[:3] == b"BZh":
-        opened = bz2.BZ2File(cast("IO[bytes]", raw))
-    elif magic == b"\xfd7zXZ\0":
-        opened = lzma.LZMAFile(cast("IO[bytes]", raw))  # noqa: SIM115 - closed with the file below it
-    else:
-        return raw
-    return _Forgiving(opened, name, notice)
+
+def _zstd(raw: IO[bytes]) -> _Reads:
+    import zstandard
+
+    unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 31)
+    return unpacker.stream_reader(raw, read_across_frames=True, closefd=False)
 
 
 class _Reads(Protocol):
-    def read(self, size: int = -1, /) -> bytes: ...
+    def read1(self, size: int = -1, /) -> bytes: ...
+
+
+#: First bytes of what is compressed, and what reads it (RFC 1952, RFC 8878, bzip2, xz).
+_UNPACKERS: tuple[tuple[bytes, Callable[[IO[bytes]], _Reads]], ...] = (
+    (b"\x1f\x8b", lambda raw: gzip.GzipFile(fileobj=raw)),
+    (b"\x28\xb5\x2f\xfd", _zstd),
+    (b"BZh", bz2.BZ2File),
+    (b"\xfd7zXZ\0", lzma.LZMAFile),
+)
 
 
 class _Forgiving(io.RawIOBase):
     """A decompressed stream that ends where its data is cut off, and says so."""
 
-    def __init__(self, stream: _Reads, name: str, notice: Notice) -> None:
-        self._stream = stream
+    def __init__(
+        self,
+        raw: io.RawIOBase,
+        unpacker: Callable[[IO[bytes]], _Reads],
+        name: str,
+        notice: Notice,
+    ) -> None:
+        self._raw = raw
+        self._unpacker = unpacker
+        self._stream = unpacker(cast("IO[bytes]", raw))
         self._name = name
         self._notice = notice
         self._position = 0
@@ -156,7 +167,7 @@ class _Forgiving(io.RawIOBase):
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         view = memoryview(buffer)
         try:
-            data = self._stream.read(min(len(view), _CHUNK_BYTES))
+            data = self._stream.read1(min(len(view), _CHUNK_BYTES))
         except Exception as error:
             if self._position == 0:
                 message = f"{self._name} looks compressed but cannot be unpacked: {error}"
@@ -182,12 +193,10 @@ class _Forgiving(io.RawIOBase):
         return self._position
 
     def _restart(self) -> None:
-        if isinstance(self._stream, gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile):
-            self._stream.seek(0)
-        elif self._position:
-            message = "this stream cannot go back"
-            raise io.UnsupportedOperation(message)
-        self._position = 0
+        if self._position:
+            self._raw.seek(0)
+            self._stream = self._unpacker(cast("IO[bytes]", self._raw))
+            self._position = 0
 
 
 class _Transcoded(io.RawIOBase):
@@ -258,7 +267,7 @@ def _refuse_binary(name: str, head: bytes) -> None:
     if head[_TAR_MAGIC_AT : _TAR_MAGIC_AT + 5] == b"ustar":
         message = f"{name} is a tar archive; unpack it and name the logs."
         raise InputError(message)
-    if head and len(head.translate(None, _CONTROL)) < len(head) * (1 - _BINARY_SHARE / 2):
+    if head and len(head.translate(None, _CONTROL)) < len(head) * (1 - _BINARY_SHARE):
         message = (
             f"{name} is no log: its bytes are not text. Give the job's output, or a .gz/.zst of it."
         )
@@ -282,10 +291,7 @@ def _stream(name: str | None, opening: Callable[[], IO[bytes]], notice: Notice) 
         nonlocal first
         if not first:
             spool.seek(0)
-            reader = zstandard.ZstdDecompressor().stream_reader(
-                cast("IO[bytes]", spool), closefd=False
-            )
-            yield _Forgiving(reader, shown, notice)
+            yield _Forgiving(cast("io.RawIOBase", spool), _zstd, shown, notice)
             return
         first = False
         raw = opening()
@@ -302,7 +308,9 @@ def _stream(name: str | None, opening: Callable[[], IO[bytes]], notice: Notice) 
         finally:
             writer.flush(zstandard.FLUSH_FRAME)
 
-    return Source(name=name, open=opened)
+    source = Source(name=name, open=opened)
+    weakref.finalize(source, spool.close)
+    return source
 
 
 class _Joined(io.RawIOBase):

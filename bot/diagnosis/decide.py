@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bot.diagnosis import network, process
 from bot.diagnosis.affected import of_failing, of_voices
 from bot.diagnosis.kinds import Cause, Kind
-from bot.diagnosis.lookups import Asked, asked, owner_of
+from bot.diagnosis.lookups import LOOKUP_KINDS, Asked, asked, owner_of
 from bot.diagnosis.model import Verdict
 from bot.diagnosis.situation import Situation
 from bot.diagnosis.view import View
@@ -227,10 +227,9 @@ def _harmless(situation: Situation) -> Verdict | None:
     """Judge warnings that nothing bad followed."""
     view = situation.view
     if situation.recovered_voices:
-        seen = view.all_of(Kind.LOOKUP_FAILED, Kind.PY_LOOKUP_FAILED, Kind.HOST_NOT_FOUND)
-        late = [
-            one for one in view.all_of(Kind.PROGRESS, Kind.STORE_REACHED) if one.seq > seen[0].seq
-        ]
+        seen = view.all_of(*LOOKUP_KINDS)
+        first = seen[0].seq if seen else -1
+        late = [one for one in view.all_of(Kind.PROGRESS, Kind.STORE_REACHED) if one.seq > first]
         return Verdict(
             cause=Cause.HARMLESS_WARNING,
             confidence="high" if situation.progressed else "medium",
@@ -274,4 +273,5 @@ RULES: tuple[Callable[[Situation], Verdict | None], ...] = (
     network.rendezvous,
     process.fall_out,
     _harmless,
+    network.cancelled_in_silence,
 )

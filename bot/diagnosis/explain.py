@@ -211,10 +211,16 @@ def summary(verdict: Verdict, world_size: int | None) -> str:
     return f"{head}: {verdict.why.rstrip('.')}.{tail}{_SURE[verdict.confidence]}"
 
 
+def _machines(affected: Iterable[Affected]) -> str:
+    """Name the machines alone, as far as they are named; else the ranks."""
+    hosts = [one.host for one in affected if one.host]
+    return ", ".join(hosts[:_MOST_NAMED]) if hosts else who_is(affected)
+
+
 def next_steps(verdict: Verdict) -> tuple[str, ...]:
     """Return what to do, in order; what to paste to be surer comes last."""
     values = {
-        "who": who_is(verdict.affected) or "the machine that logs this",
+        "who": _machines(verdict.affected) or "the machine that logs this",
         "subject": verdict.subject or "<name>",
     }
     steps = tuple(step.format(**values) for step in NEXT_STEPS[verdict.cause])

@@ -11,7 +11,8 @@ from bot.diagnosis.model import Affected, Observation
 from bot.diagnosis.situation import Failing, Situation
 from bot.diagnosis.voices import Voice
 
-_KINDS = (
+#: Every way in which a failing look-up of a peer is printed.
+LOOKUP_KINDS = (
     Kind.LOOKUP_FAILED,
     Kind.PY_LOOKUP_FAILED,
     Kind.HOST_NOT_FOUND,
@@ -38,11 +39,12 @@ class Asked:
     def evidence(self, situation: Situation) -> tuple[Observation, ...]:
         """Return the lines that bear the judgement out: of each observer, then of the others."""
         voices = [voice for one in self.failing for voice in one.voices]
-        lines = _lines(voices[:4], _KINDS) + _lines(
-            voices[:2], (Kind.CONNECT_TIMEOUT, Kind.STORE_RETRY)
+        lines = (
+            _lines(voices[:4], LOOKUP_KINDS)[:6] + _lines(voices[:2], (Kind.CONNECT_TIMEOUT,))[:2]
         )
-        others = situation.view.all_of(Kind.CLIENTS_JOINED, Kind.STORE_REACHED, Kind.KEYS_TIMEOUT)
-        return tuple(lines[:8] + others[:2] + _exits(situation, self.failing))
+        joined = situation.view.all_of(Kind.CLIENTS_JOINED)[-1:]
+        reached = situation.view.all_of(Kind.STORE_REACHED, Kind.KEYS_TIMEOUT)[:1]
+        return tuple(lines + joined + reached + _exits(situation, self.failing))
 
     def who_text(self, affected: tuple[Affected, ...]) -> str:
         """Name the observers for a sentence."""

@@ -243,6 +243,26 @@ def rendezvous(situation: Situation) -> Verdict | None:
     )
 
 
+#: A log that is longer has something to say, in words that are not known here.
+_MOST_SILENT_LINES = 2000
+
+
+def cancelled_in_silence(situation: Situation) -> Verdict | None:
+    """Judge a job that was ended from outside before anything in its log shows that it ran."""
+    view = situation.view
+    if view.cancelled_at is None or situation.progressed or view.lines > _MOST_SILENT_LINES:
+        return None
+    if not view.exits or any(seen.fields["how"].startswith("Exit") for seen, _ in view.exits):
+        return None
+    return Verdict(
+        cause=Cause.RENDEZVOUS_TIMEOUT,
+        confidence="low",
+        evidence=tuple(view.all_of(Kind.CANCELLED)[:2] + [seen for seen, _ in view.exits[:4]]),
+        why="nothing in this log shows that the ranks met before the job was ended from outside",
+        ask="the output of the ranks themselves, and how long the job had waited",
+    )
+
+
 def with_silent(situation: Situation, verdict: Verdict, silent: set[int | str]) -> Verdict:
     """Return a rendezvous verdict that names who is silent.
 

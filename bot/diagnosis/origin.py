@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,11 +48,18 @@ class Origin:
         """Return this origin with the gaps filled from an inner, less trusted one."""
         if inner is NOWHERE:
             return self
-        told = {}
-        for field in fields(self):
-            mine = getattr(self, field.name)
-            told[field.name] = getattr(inner, field.name) if mine is None else mine
-        return Origin(**told)
+        if self is NOWHERE:
+            return inner
+        return Origin(
+            file=inner.file if self.file is None else self.file,
+            host=inner.host if self.host is None else self.host,
+            rank=inner.rank if self.rank is None else self.rank,
+            task=inner.task if self.task is None else self.task,
+            node_rank=inner.node_rank if self.node_rank is None else self.node_rank,
+            local_rank=inner.local_rank if self.local_rank is None else self.local_rank,
+            process=inner.process if self.process is None else self.process,
+            nccl_host=inner.nccl_host if self.nccl_host is None else self.nccl_host,
+        )
 
 
 #: Nothing is known.

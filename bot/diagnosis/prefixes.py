@@ -203,7 +203,9 @@ PREFIXES: tuple[Prefix, ...] = (
 )
 
 #: The prefix that NCCL itself prints; `host` is the machine that logs, cut at the first dot.
-NCCL = Pattern(rf"(?:\[{_ISO}\] )?(?P<host>{_NAME}):(?P<process>\d+):\d+ \[-?\d+\] ")
+NCCL = Pattern(
+    rf"(?:\[{_ISO}\] )?(?P<host>(?=[^:]*[A-Za-z.]){_NAME}):(?P<process>\d+):\d+ \[-?\d+\] "
+)
 
 #: The prefix of c10's C++ log; the date has no leading zero (`W104` is 4 January).
 C10 = Pattern(
@@ -308,6 +310,34 @@ def peel(line: str, origin: Origin = NOWHERE) -> Peeled:
     adds to the outer one and never overrules it.
     """
     text = strip_ansi(line)
+    c10 = C10.search(text, 0, _LONGEST_HEAD) if "[" in text else None
+    if c10 is None:
+        return _peeled(text, origin)
+    head = _head(text[: c10.start()], origin)
+    time = head.time
+    if c10["time"] and not (time and time[4:5] == "-"):
+        time = _c10_time(c10["date"], c10["time"])
+    return Peeled(
+        text=head.text + text[c10.start() :],
+        origin=head.origin,
+        time=time,
+        repeats=head.repeats,
+    )
+
+
+#: c10's own prefix stands within so many characters, whatever is put in front of it.
+_LONGEST_HEAD = 300
+_STUB = "[W a.cpp:1] "
+
+
+@lru_cache(maxsize=4096)
+def _head(head: str, origin: Origin) -> Peeled:
+    """Peel what stands before c10's prefix: mostly the same few labels, line after line."""
+    peeled = _peeled(head + _STUB, origin)
+    return replace(peeled, text=peeled.text.removesuffix(_STUB))
+
+
+def _peeled(text: str, origin: Origin) -> Peeled:
     time: str | None = None
     repeats = 1
     for _ in range(_MAX_LEVELS):
@@ -330,10 +360,6 @@ def peel(line: str, origin: Origin = NOWHERE) -> Peeled:
         if origin.process is None and not origin.labelled:
             origin = replace(origin, process=nccl["process"])
         text = text[nccl.end() :]
-    c10 = C10.search(text, 0, 200)
-    if c10 and c10["time"]:
-        inner = _c10_time(c10["date"], c10["time"])
-        time = time if time and time[:4].isdigit() and time[4:5] == "-" else inner
     return Peeled(text=text, origin=origin, time=_iso(time), repeats=min(repeats, 1_000_000))
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 from bot.diagnosis.affected import from_table, of_voices
 from bot.diagnosis.kinds import Cause, Kind
 from bot.diagnosis.model import Affected, Observation, Verdict
 from bot.diagnosis.names import short
+from bot.diagnosis.patterns import Pattern
 from bot.diagnosis.situation import Situation
 from bot.diagnosis.view import View
 from bot.diagnosis.voices import Voice
 
 _IN_USE = frozenset({"98", "48", "10048"})
 #: Ends of a task that are its own: a crash or a kill, not a cancellation's SIGTERM.
-_CRASHED = ("Killed", "Segmentation fault", "Bus error", "Aborted", "Out Of Memory", "Illegal")
+_CRASHED = ("Killed", "Segmentation fault", "Bus error", "Out Of Memory", "Illegal")
+_OUT_OF_MEMORY = Pattern(r"out of memory|oom[-_ ]?kill", re.IGNORECASE)
 #: Errors that programs print and survive: optional modules that are missing.
 _OPTIONAL = ("ModuleNotFoundError", "ImportError")
 
@@ -147,7 +151,9 @@ def _killed(situation: Situation) -> Verdict | None:
 
 
 def _later(seen: list[Observation], first_network: int) -> bool:
-    """Tell whether the look-ups failed before any process died."""
+    """Tell whether look-ups failed before any process died; memory runs out by itself."""
+    if any(_OUT_OF_MEMORY.search(one.text) for one in seen):
+        return False
     return min(one.seq for one in seen) > first_network
 
 

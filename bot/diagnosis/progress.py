@@ -33,7 +33,6 @@ LITERALS: tuple[str, ...] = (
     "initialised",
     "initializing ddp",
     "registered. starting with",
-    "connected to",
     "] up",
     " up",
     " ready",

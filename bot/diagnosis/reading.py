@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from bot.diagnosis.exceptions import FINAL_LINE, OWN_NAME_FRAME, frames_of_other_library, is_own
 from bot.diagnosis.filenames import file_origin
@@ -22,6 +23,9 @@ _WINDOW = 1 << 12
 _WRAP_LINES = 2
 #: How many lines a traceback or a table may run on before it is given up.
 _FOLLOW_LINES = 600
+#: The same for a wrapped message, whose rest comes at once but for others' lines.
+_WRAP_FOLLOW_LINES = 60
+_FOLLOWED = (Kind.TRACEBACK, Kind.SECTION, Kind.ROOT_CAUSE)
 _MAX_OPEN = 512
 _SEPARATOR = re.compile(rb"\r|\\r|\\n")
 
@@ -30,6 +34,8 @@ _BY_LITERAL: tuple[tuple[Signature, ...], ...] = tuple(
     tuple(row for row in SIGNATURES if literal in row.literals)
     for literal in dict.fromkeys(text for row in SIGNATURES for text in row.literals)
 )
+#: Rows whose messages are long enough to be wrapped by a terminal or a log library.
+_MAY_WRAP = frozenset(id(row) for row in C10D)
 _LITERAL_TEXTS = tuple(dict.fromkeys(text for row in SIGNATURES for text in row.literals))
 #: Kinds whose signature reads the prefix itself.
 _ON_WHOLE_LINE = frozenset({Kind.ELASTIC_AGENT, Kind.LAUNCH, Kind.WORLD_SIZE, Kind.NODES})
@@ -45,10 +51,18 @@ class _Open:
     kind: Kind
     first: Observation
     signatures: tuple[Signature, ...] = ()
+    #: number of the follow-up line at which it is given up
+    until: int
     lines: int = 0
     other_library: bool = False
     own_name: bool = False
     rows: dict[str, str] = field(default_factory=dict)
+
+
+@cache
+def _signatures(ids: frozenset[int]) -> tuple[Signature, ...]:
+    """Return the signatures that these literals can start, in the order of the table."""
+    return tuple(dict.fromkeys(row for i in sorted(ids) for row in _BY_LITERAL[i]))
 
 
 class Reader:
@@ -71,6 +85,7 @@ class Reader:
         self._open: dict[tuple[object, ...], _Open] = {}
         #: whether the scanner is to hand over the lines that follow
         self.following = False
+        self._followed = 0
         #: lines in which at least one message was recognised
         self.recognised = 0
         self._recognised_line = 0
@@ -79,7 +94,7 @@ class Reader:
 
     def matched(self, line: bytes, number: int, offset: int, ids: frozenset[int]) -> None:
         """Read a line that holds the literals with these ids."""
-        signatures = tuple(dict.fromkeys(row for i in sorted(ids) for row in _BY_LITERAL[i]))
+        signatures = _signatures(ids)
         seq = self._first_seq + offset
         for part in _parts(line, ids):
             for peeled, raw in unpack(part, self._section):
@@ -108,7 +123,7 @@ class Reader:
             if match is None and row.kind in _ON_WHOLE_LINE:
                 match = row.pattern.search(raw)
             if match is None:
-                if row in C10D and any(text in peeled.text for text in row.literals):
+                if id(row) in _MAY_WRAP and any(text in peeled.text for text in row.literals):
                     unread.append(row)
                 continue
             kind = row.kind
@@ -118,12 +133,13 @@ class Reader:
                 continue
             more = {"itself": "1"} if itself and kind is Kind.PY_LOOKUP_FAILED else {}
             self._recognise(kind, match, peeled, raw, number, seq, more)
-        if unread:
+        if unread and self._recognised_line != number:
             self._begin(
                 _Open(
                     kind=Kind.SECTION,
                     first=_observation(Kind.SECTION, {}, peeled, peeled.text, number, seq),
                     signatures=tuple(unread),
+                    until=self._followed + _WRAP_FOLLOW_LINES,
                 )
             )
 
@@ -152,7 +168,7 @@ class Reader:
             self._tell(replace(observation, origin=self._section))
             return
         if kind in {Kind.TRACEBACK, Kind.ROOT_CAUSE}:
-            self._begin(_Open(kind=kind, first=observation))
+            self._begin(_Open(kind=kind, first=observation, until=self._followed + _FOLLOW_LINES))
             if kind is Kind.TRACEBACK:
                 return
         if kind is Kind.OWN_ERROR and not is_own(fields["type"], fields.get("text", "")):
@@ -165,17 +181,21 @@ class Reader:
             self.following = True
 
     def _continue(self, peeled: Peeled, raw: str, number: int) -> None:
-        """Give a line to whatever its speaker has open, and close what has run on for too long."""
-        for key in list(self._open):
+        """Give a line to what its speaker has open, and close what has run on for too long."""
+        self._followed += 1
+        for kind in _FOLLOWED:
+            key = _key(kind, peeled.origin)
             opened = self._open.get(key)
             if opened is None or opened.first.line == number:
                 continue
             opened.lines += 1
-            mine = key == _key(opened.kind, peeled.origin)
-            if (mine and self._finishes(opened, peeled, raw, number)) or (
-                opened.lines > _FOLLOW_LINES
-            ):
+            if self._finishes(opened, peeled, raw, number):
                 self._open.pop(key, None)
+        while self._open:
+            oldest = next(iter(self._open))
+            if self._open[oldest].until > self._followed:
+                break
+            del self._open[oldest]
         self.following = bool(self._open)
 
     def _finishes(self, opened: _Open, peeled: Peeled, raw: str, number: int) -> bool:

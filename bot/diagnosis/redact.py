@@ -93,6 +93,7 @@ def _clean_line(line: str, rows: Iterable[int], counts: Counter[str]) -> str:
         line = _replaced(line, spans, counts)
         rows = [row for found in _suspect_lines(line).values() for row in found]
     # Only a line made to keep this up comes here; what is left of it is not worth the risk.
+    counts["unsettled-line"] += 1
     return "[redacted:unsettled-line]"
 
 

@@ -10,6 +10,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from bot.diagnosis.redact_rules import MARK, line_around, lines_with, lowered
@@ -27,70 +28,68 @@ class Shape:
     #: One is on every such line, in lower case.
     literals: tuple[str, ...]
     #: Its group `host` is the name.
-    pattern: re.Pattern[str]
+    regex: str
     #: Whether an everyday word in this place is a name, too.
     sure: bool = True
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compile the shape when it is first needed: most runs hide no host."""
+        return re.compile(self.regex)
 
 
 SHAPES: tuple[Shape, ...] = (
     # c10d: `addresses of (node-0, 29500)`, `remote=[node-0.internal]:29500`
     Shape(
         literals=(" of (", " to (", " on (", " from (", " for (", " at ("),
-        pattern=re.compile(rf" (?:of|to|on|from|for|at) \({_NAME}, ?\d{{1,5}}\)"),
+        regex=(rf" (?:of|to|on|from|for|at) \({_NAME}, ?\d{{1,5}}\)"),
     ),
-    Shape(literals=("]:",), pattern=re.compile(rf"\[{_NAME}\]:\d{{1,5}}")),
+    Shape(literals=("]:",), regex=(rf"\[{_NAME}\]:\d{{1,5}}")),
     # NCCL: `node-0:812:901 [3] NCCL INFO`
     Shape(
         literals=("] nccl ",),
-        pattern=re.compile(rf"(?<![\w.-]){_NAME}:\d{{1,10}}:\d{{1,10}} (?=\[\d{{1,4}}\] NCCL )"),
+        regex=(rf"(?<![\w.-]){_NAME}:\d{{1,10}}:\d{{1,10}} (?=\[\d{{1,4}}\] NCCL )"),
     ),
     # Slurm: `srun: error: node-3: task 5`, `STEP 6.0 ON node-0 CANCELLED`, `Job 6 on gpu-a-[0-3]`
-    Shape(literals=("srun: error: ",), pattern=re.compile(rf"srun: error: {_NAME}: ")),
-    Shape(literals=(" cancelled",), pattern=re.compile(rf" ON {_NAME} CANCELLED")),
+    Shape(literals=("srun: error: ",), regex=(rf"srun: error: {_NAME}: ")),
+    Shape(literals=(" cancelled",), regex=(rf" ON {_NAME} CANCELLED")),
     Shape(
         literals=(" on ",),
-        pattern=re.compile(
-            r" on (?P<host>[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?)(?=-?\[\d)"
-        ),
+        regex=(r" on (?P<host>[A-Za-z0-9](?:[A-Za-z0-9-]{0,62}[A-Za-z0-9])?)(?=-?\[\d)"),
     ),
     # torchrun's tee, syslog: `[node-8:default3]:`, `10:00:00 node-3 slurmd[81]: `
-    Shape(literals=(":default",), pattern=re.compile(rf"\[{_NAME}:default\d{{1,4}}\]")),
+    Shape(literals=(":default",), regex=(rf"\[{_NAME}:default\d{{1,4}}\]")),
     Shape(
         literals=("]: ",),
-        pattern=re.compile(
-            rf"\d\d:\d\d:\d\d[\d.,Z:+-]{{0,20}} {_NAME} [\w./-]{{1,60}}\[\d{{1,10}}\]: "
-        ),
+        regex=(rf"\d\d:\d\d:\d\d[\d.,Z:+-]{{0,20}} {_NAME} [\w./-]{{1,60}}\[\d{{1,10}}\]: "),
     ),
     # settings, ChildFailedError's table: `MASTER_ADDR=node-0`, `  host      : node-3 (rank: 5)`
     Shape(
         literals=("addr", "host", "nodename", "rdzv_endpoint", "remote", "nodelist"),
-        pattern=re.compile(
-            r"(?:addr(?:ess)?|host_?(?:name)?|nodename|rdzv_endpoint|remote|nodelist)"
-            rf"[\"'\\]{{0,4}}[ \t]{{0,12}}[:=][ \t]{{0,4}}[\"'\[]{{0,2}}{_NAME}",
-            re.IGNORECASE,
+        regex=(
+            r"(?i:addr(?:ess)?|host_?(?:name)?|nodename|rdzv_endpoint|remote|nodelist)"
+            rf"[\"'\\]{{0,4}}[ \t]{{0,12}}[:=][ \t]{{0,4}}[\"'\[]{{0,2}}{_NAME}"
         ),
     ),
     # `ana@py041:train`, `tcp://node-0:29500`
-    Shape(literals=("@",), pattern=re.compile(rf"(?<=[\w\]])@{_NAME}")),
-    Shape(literals=("://",), pattern=re.compile(rf"://(?:[^\s/@]{{1,256}}@)?{_NAME}")),
+    Shape(literals=("@",), regex=(rf"(?<=[\w\]])@{_NAME}")),
+    Shape(literals=("://",), regex=(rf"://(?:[^\s/@]{{1,256}}@)?{_NAME}")),
     # domains that only machines have
     Shape(
         literals=(".internal", ".localdomain", ".lan", ".corp", ".svc.cluster.local"),
-        pattern=re.compile(
+        regex=(
             r"(?<![\w.@-])(?P<host>(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,8}"
             r"(?:internal|localdomain|lan|corp|svc\.cluster\.local))(?![\w-])"
         ),
     ),
     Shape(
         literals=(".local",),
-        pattern=re.compile(
-            r"(?<![\w.@-])(?P<host>[A-Za-z0-9]{0,62}[\d-][A-Za-z0-9-]{0,62}\.local)(?![\w-])"
-        ),
+        regex=(r"(?<![\w.@-])(?P<host>[A-Za-z0-9]{0,62}[\d-][A-Za-z0-9-]{0,62}\.local)(?![\w-])"),
     ),
     # sentences
     Shape(
         literals=("connect", "resolv", "lookup", "look up", "listening on", "getaddrinfo", "ssh "),
-        pattern=re.compile(
+        regex=(
             r"(?:connect(?:ion|ed|ing)? to|resolv(?:e|ing)|lookup|look up|listening on|getaddrinfo|"
             rf"getaddrinfo for|ssh) (?:host )?[\"'\[]?{_NAME}"
         ),

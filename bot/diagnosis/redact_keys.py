@@ -62,7 +62,8 @@ class _Blocks:
         self.count = 0
         self.depth = 0
         self._idle = 0
-        self._tails: set[_Shape] = set()
+        #: After full lines in these surroundings: whether the last, shorter one may still come.
+        self._tails: dict[_Shape, bool] = {}
 
     def frame(self, index: int) -> None:
         """Replace the frame of one or more blocks, and what of them is on the same line."""
@@ -109,17 +110,22 @@ class _Blocks:
             start, end = run.span("body")
             shape = _shape(line, start, end)
             if _is_full(run["body"]):
-                self._tails.add(shape)
-            elif shape in self._tails and _is_tail(run["body"]):
-                if not run["body"].startswith("="):
-                    self._tails.discard(shape)
-            else:
+                self._tails[shape] = True
+            elif not self._is_tail(run["body"], shape):
                 continue
             parts += (line[done:start], PRIVATE_KEY)
             done = end
         if parts:
             self.lines[index] = "".join((*parts, line[done:]))
         return bool(parts)
+
+    def _is_tail(self, run: str, shape: _Shape) -> bool:
+        if run.startswith("="):
+            return self._tails.pop(shape, None) is not None
+        if not self._tails.get(shape):
+            return False
+        self._tails[shape] = False
+        return len(run) >= _SURELY_NO_WORD or (len(run) % 4 == 0 and not _WORD.fullmatch(run))
 
 
 def _full_runs(line: str) -> bool:
@@ -128,12 +134,6 @@ def _full_runs(line: str) -> bool:
 
 def _is_full(run: str) -> bool:
     return len(run) >= _FULL_WIDTH and not (run.islower() or run.isupper() or run.isdigit())
-
-
-def _is_tail(run: str) -> bool:
-    if len(run) >= _SURELY_NO_WORD or run.startswith("="):
-        return True
-    return len(run) % 4 == 0 and not _WORD.fullmatch(run)
 
 
 def _shape(line: str, start: int, end: int) -> _Shape:

@@ -100,15 +100,16 @@ def dense(value: str) -> bool:
     return opaque(value) or bool(_BASE64_KEY.fullmatch(value))
 
 
-def _named(name: str) -> re.Pattern[str]:
-    return re.compile(name + _VALUE, re.IGNORECASE)
+def _named(name: str) -> str:
+    return name + _VALUE
 
 
 NAMES: tuple[Rule, ...] = (
     Rule(
         kind="aws-key",
         literals=("secret", "session"),
-        pattern=_named(r"(?:secret_?access_?key|session_?token)"),
+        regex=_named(r"(?:secret_?access_?key|session_?token)"),
+        flags=re.IGNORECASE,
         accepts=dense,
         keeps="the name",
         source="AWS, 'Configuration and credential file settings'",
@@ -118,7 +119,8 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="azure-key",
         literals=("account", "sharedaccesskey", "storage", "azure_client_secret"),
-        pattern=_named(r"(?:account_?key|sharedaccesskey|storage_?key|azure_client_secret)"),
+        regex=_named(r"(?:account_?key|sharedaccesskey|storage_?key|azure_client_secret)"),
+        flags=re.IGNORECASE,
         accepts=opaque,
         keeps="the name and the rest of the connection string",
         source="Azure Storage, 'Configure connection strings'",
@@ -128,7 +130,8 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="crusoe-key",
         literals=("crusoe_",),
-        pattern=_named(r"crusoe_(?:access_key_id|secret_key|monitoring_token|token)"),
+        regex=_named(r"crusoe_(?:access_key_id|secret_key|monitoring_token|token)"),
+        flags=re.IGNORECASE,
         accepts=no_placeholder,
         keeps="the name",
         source="Crusoe Cloud, 'API keys': CRUSOE_ACCESS_KEY_ID and CRUSOE_SECRET_KEY",
@@ -138,12 +141,12 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="wandb-key",
         literals=("wandb",),
-        pattern=re.compile(
+        regex=(
             rf"wandb(?:[_-](?:api[_-])?key{_SEPARATOR}[\"'\\]*|[^\n]{{0,40}}?key=[\"'\\]*|"
             r"[ \t]{1,4}login(?:[ \t]{1,4}(?:--?[\w=.:/-]{1,60}))*+[ \t]{1,4}|"
-            r"[^\n]{0,60}?password[ \t]{1,4})(?P<secret>(?:local-)?[0-9a-f]{40,})",
-            re.IGNORECASE,
+            r"[^\n]{0,60}?password[ \t]{1,4})(?P<secret>(?:local-)?[0-9a-f]{40,})"
         ),
+        flags=re.IGNORECASE,
         keeps="the name or command",
         source="Weights & Biases, 'API keys' (40 hexadecimal digits) and `wandb login`",
         caught=("+ wandb login --relogin ", HEX[:40], ""),
@@ -152,7 +155,8 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="password",
         literals=("passw", "passp", "passcode"),
-        pattern=_named(rf"pass(?:word|wd|phrase|code){_NUMBERED}"),
+        regex=_named(rf"pass(?:word|wd|phrase|code){_NUMBERED}"),
+        flags=re.IGNORECASE,
         accepts=no_placeholder,
         keeps="the name",
         source="connection strings, environment dumps, YAML and JSON of any program",
@@ -162,7 +166,8 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="password",
         literals=("pwd", "pass"),
-        pattern=_named(r"(?:(?<![a-z])pwd|(?<=[_-])pass)(?![A-Za-z0-9_-])"),
+        regex=_named(r"(?:(?<![a-z])pwd|(?<=[_-])pass)(?![A-Za-z0-9_-])"),
+        flags=re.IGNORECASE,
         accepts=opaque,
         keeps="the name",
         source="ODBC connection strings; SMTP_PASS and the like",
@@ -173,16 +178,16 @@ NAMES: tuple[Rule, ...] = (
         kind="password",
         literals=("login", "sshpass", "curl", "twine", "redis-cli"),
         anchored=False,
-        pattern=re.compile(
+        regex=(
             r"(?:login[ \t]{1,4}\S{1,100}[ \t]{1,4}password[ \t]{1,4}|"
             r"(?:docker|podman|helm|skopeo|oras)[ \t][^\n|;&]{0,60}?login\b"
             r"[^\n|;&]{0,200}?[ \t]-p[ =]?|"
             r"twine[ \t][^\n|;&]{0,200}?[ \t]-p[ =]?|sshpass[ \t]{1,4}-p[ \t]?|"
             r"redis-cli[ \t][^\n|;&]{0,100}?-a[ \t]|"
             r"curl[ \t][^\n|;&]{0,300}?[ \t](?:-u|--user)[ =]?[\"']?[^\s:\"'\[]{1,100}:)"
-            r"[\"']?(?P<secret>[^\s\"'\\\[$\x1b][^\s\"'\\\x1b]*)",
-            re.IGNORECASE,
+            r"[\"']?(?P<secret>[^\s\"'\\\[$\x1b][^\s\"'\\\x1b]*)"
         ),
+        flags=re.IGNORECASE,
         accepts=no_placeholder,
         keeps="the command and the user",
         source=".netrc of curl; manuals of docker login, sshpass, twine, redis-cli, curl",
@@ -192,11 +197,11 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="password",
         literals=("--",),
-        pattern=re.compile(
+        regex=(
             r"(?<![\w-])--[\w-]{0,40}?(?:password|passwd|passphrase)[ \t]{1,4}[\"']?"
-            r"(?P<secret>[^\s\"'\\\[$\x1b-][^\s\"'\\\x1b]*)",
-            re.IGNORECASE,
+            r"(?P<secret>[^\s\"'\\\[$\x1b-][^\s\"'\\\x1b]*)"
         ),
+        flags=re.IGNORECASE,
         accepts=no_placeholder,
         keeps="the option",
         source="command lines of any program",
@@ -206,11 +211,11 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="token",
         literals=("--",),
-        pattern=re.compile(
+        regex=(
             r"(?<![\w-])--[\w-]{0,40}?(?:token|secret|key)[ \t]{1,4}[\"']?"
-            r"(?P<secret>[^\s\"'\\\[$\x1b-][^\s\"'\\\x1b]*)",
-            re.IGNORECASE,
+            r"(?P<secret>[^\s\"'\\\[$\x1b-][^\s\"'\\\x1b]*)"
         ),
+        flags=re.IGNORECASE,
         accepts=opaque,
         keeps="the option",
         source="command lines of any program",
@@ -220,12 +225,12 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="authorization",
         literals=("authorization",),
-        pattern=re.compile(
+        regex=(
             r"authorization(?:[\"'\\]{1,6})?[ \t]{0,4}[:=,][ \t]{0,4}[\[\"'\\b]{0,8}"
             r"(?:(?:bearer|basic|token|digest|apikey|negotiate)[ \t]{1,4}"
-            r"(?P<secret>[^\s\"'\\,\[<$\x1b][^\s\"'\\,;\x1b]{3,}))",
-            re.IGNORECASE,
+            r"(?P<secret>[^\s\"'\\,\[<$\x1b][^\s\"'\\,;\x1b]{3,}))"
         ),
+        flags=re.IGNORECASE,
         accepts=no_placeholder,
         keeps="the name and the scheme",
         source="RFC 9110, section 11.6.2",
@@ -235,7 +240,8 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="authorization",
         literals=("authorization",),
-        pattern=_named(r"authorization"),
+        regex=_named(r"authorization"),
+        flags=re.IGNORECASE,
         accepts=opaque,
         keeps="the name",
         source="RFC 9110, section 11.6.2, as used without a scheme",
@@ -245,10 +251,8 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="authorization",
         literals=("bearer",),
-        pattern=re.compile(
-            rf"{START}bearer[ \t]{{1,4}}[\"']?(?P<secret>[\w.~+/:=-]{{16,}})",
-            re.IGNORECASE | re.ASCII,
-        ),
+        regex=(rf"{START}bearer[ \t]{{1,4}}[\"']?(?P<secret>[\w.~+/:=-]{{16,}})"),
+        flags=re.IGNORECASE | re.ASCII,
         accepts=opaque,
         keeps="the scheme",
         source="RFC 6750, section 2.1",
@@ -258,10 +262,10 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="docker-auth",
         literals=('"auth', "'auth"),
-        pattern=re.compile(
-            r"[\"']auth\\{0,6}[\"'][ \t]{0,4}:[ \t]{0,4}\\{0,6}[\"'](?P<secret>[A-Za-z0-9+/=]{8,})",
-            re.IGNORECASE,
+        regex=(
+            r"[\"']auth\\{0,6}[\"'][ \t]{0,4}:[ \t]{0,4}\\{0,6}[\"'](?P<secret>[A-Za-z0-9+/=]{8,})"
         ),
+        flags=re.IGNORECASE,
         accepts=basic_credentials,
         keeps="the registry's name",
         source="Docker, config.json: base64 of `user:password`",
@@ -271,11 +275,11 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="cookie",
         literals=("cookie",),
-        pattern=re.compile(
+        regex=(
             r"(?<![a-z])cookie[\"'\\]{0,6}[ \t]{0,4}[:=][ \t]{0,4}[\"'\\\[]{0,8}"
-            r"(?P<secret>[\w.%-]{1,64}=[^\s;\"'\\\x1b]++(?:;[ ]?[^\s;\"'\\\x1b]++)*+)",
-            re.IGNORECASE,
+            r"(?P<secret>[\w.%-]{1,64}=[^\s;\"'\\\x1b]++(?:;[ ]?[^\s;\"'\\\x1b]++)*+)"
         ),
+        flags=re.IGNORECASE,
         keeps="the name",
         source="RFC 6265, sections 4.1 and 4.2",
         caught=("< Set-Cookie: ", "session=" + FILL[:24] + "; Path=/", ""),
@@ -285,12 +289,12 @@ NAMES: tuple[Rule, ...] = (
         kind="signature",
         literals=("signature", "sig=", "sig%3d", "security-token"),
         anchored=False,
-        pattern=re.compile(
+        regex=(
             r"(?:(?:[?&;]|\\u0026|%26)(?:[\w-]{0,40}?signature|sig|x-amz-security-token)(?:=|%3D)"
             r"|-signature(?:-\d{1,3})?[\"'\\]{0,6}[ \t]{0,4}[:=][ \t]{0,4}[\[\"'\\b]{0,8}"
-            r"|(?<![\w-])signature=)(?P<secret>[\w+/%=.,~-]{16,})",
-            re.IGNORECASE | re.ASCII,
+            r"|(?<![\w-])signature=)(?P<secret>[\w+/%=.,~-]{16,})"
         ),
+        flags=re.IGNORECASE | re.ASCII,
         accepts=opaque,
         keeps="the URL, the header's name",
         source="AWS SigV4, Azure SAS and Google signed URLs; Slack's and GitHub's webhooks",
@@ -300,7 +304,8 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="secret",
         literals=("secret",),
-        pattern=_named(rf"secret(?:[_-]?key)?(?:[_-](?:value|text|id|base))?{_NUMBERED}"),
+        regex=_named(rf"secret(?:[_-]?key)?(?:[_-](?:value|text|id|base))?{_NUMBERED}"),
+        flags=re.IGNORECASE,
         accepts=no_placeholder,
         keeps="the name",
         source="configuration files of any program, Crusoe's `secret_key = …` among them",
@@ -310,7 +315,8 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="api-key",
         literals=("key",),
-        pattern=_named(rf"{_KEY_OF}key(?:[_-]?(?:id|data|value))?{_NUMBERED}"),
+        regex=_named(rf"{_KEY_OF}key(?:[_-]?(?:id|data|value))?{_NUMBERED}"),
+        flags=re.IGNORECASE,
         accepts=opaque,
         keeps="the name",
         source="configuration files of any program, Crusoe's `access_key_id = …` among them",
@@ -320,7 +326,8 @@ NAMES: tuple[Rule, ...] = (
     Rule(
         kind="token",
         literals=("token", "_jwt"),
-        pattern=_named(rf"(?:token(?:[_-]?(?:value|secret))?|_jwt){_NUMBERED}"),
+        regex=_named(rf"(?:token(?:[_-]?(?:value|secret))?|_jwt){_NUMBERED}"),
+        flags=re.IGNORECASE,
         accepts=opaque,
         keeps="the name",
         source="environment dumps, YAML and JSON of any program",

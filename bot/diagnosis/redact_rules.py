@@ -73,8 +73,9 @@ class Rule:
     kind: str
     #: At least one is in every match; lower case where the pattern ignores case.
     literals: tuple[str, ...]
-    #: Only its group `secret` (or `quoted`) is replaced.
-    pattern: re.Pattern[str]
+    #: What a secret and its surroundings look like; its group `secret` (or `quoted`) is replaced.
+    regex: str
+    flags: re.RegexFlag = re.NOFLAG
     #: Whether every match begins with a literal: then it is tried only where one stands.
     anchored: bool = True
     #: Otherwise, what must match where a literal stands for the line to be searched.
@@ -91,21 +92,32 @@ class Rule:
     spared: str
 
     @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compile the row when it is first needed: most texts need few, and all take a while."""
+        return re.compile(self.regex, self.flags)
+
+    @cached_property
     def ignores_case(self) -> bool:
         """Tell whether the literals are looked for in the lowered text."""
-        return bool(self.pattern.flags & re.IGNORECASE)
+        return bool(self.flags & re.IGNORECASE)
 
-    def suspects(self, text: str, low: str) -> Iterator[tuple[int, int]]:
+    def suspects(self, text: str, low: str) -> Iterable[tuple[int, int]]:
         """Find the lines worth a search: where each begins and ends."""
-        if self.anchored:
-            line = (0, -1)
-            for start, _ in self._from_literals(text, low):
-                if not line[0] <= start <= line[1]:
-                    line = line_around(text, start)
-                    yield line
-            return
-        for line in lines_with(self.literals, low if self.ignores_case else text, self.hint):
-            yield line
+        searched = low if self.ignores_case else text
+        for literal in self.literals:
+            if literal in searched:
+                break
+        else:
+            return ()
+        if not self.anchored:
+            return lines_with(self.literals, searched, self.hint)
+        found: set[tuple[int, int]] = set()
+        line = (0, -1)
+        for start, _ in self._from_literals(text, low):
+            if not line[0] <= start <= line[1]:
+                line = line_around(text, start)
+                found.add(line)
+        return found
 
     def secrets(self, line: str, low: str) -> Iterator[tuple[int, int]]:
         """Find the secrets of a line: where each begins and ends; they may overlap."""

@@ -23,7 +23,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="private-key",
         literals=("LS0tLS1CRUdJTiB", "b3BlbnNzaC1rZXktdjE"),
-        pattern=re.compile(
+        regex=(
             rf"{START}(?P<secret>(?:LS0tLS1CRUdJTiB(?:QUklWQVRFIEtFW|SU0EgUFJJVkFUR|"
             r"FQyBQUklWQVRFI|PUEVOU1NIIFBSS|FTkNSWVBURUQg)|b3BlbnNzaC1rZXktdjE)[A-Za-z0-9+/=]*)"
         ),
@@ -35,7 +35,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="aws-key",
         literals=("AKIA", "ASIA", "ABIA", "ACCA"),
-        pattern=re.compile(rf"{START}(?P<secret>A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{{16}}){_END}"),
+        regex=(rf"{START}(?P<secret>A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{{16}}){_END}"),
         keeps="nothing",
         source="AWS IAM, 'IAM identifiers: unique ID prefixes'",
         caught=("InvalidAccessKeyId: ", "AKIA" + "Z7QXN2LM4KD6VB3R", " does not exist"),
@@ -44,9 +44,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="aws-key",
         literals=("FwoGZXIvYXdz", "IQoJb3JpZ2lu"),
-        pattern=re.compile(
-            rf"{START}(?P<secret>(?:FwoGZXIvYXdz|IQoJb3JpZ2lu)[A-Za-z0-9+/=%]{{20,}})"
-        ),
+        regex=(rf"{START}(?P<secret>(?:FwoGZXIvYXdz|IQoJb3JpZ2lu)[A-Za-z0-9+/=%]{{20,}})"),
         keeps="nothing",
         source="AWS STS, session tokens",
         caught=("token ", "IQoJb3JpZ2luX2Vj" + FILL[:90], " expired"),
@@ -55,11 +53,11 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="gcp-key",
         literals=("AIza", "ya29.", "GOCSPX-", "1//0"),
-        pattern=re.compile(
+        regex=(
             rf"{START}(?P<secret>AIza[\w-]{{35,}}|ya29\.[\w.-]{{20,}}|GOCSPX-[\w-]{{20,}}|"
-            r"1//0[\w-]{30,})",
-            re.ASCII,
+            r"1//0[\w-]{30,})"
         ),
+        flags=re.ASCII,
         keeps="nothing",
         source="Google Cloud, 'API keys' and OAuth 2.0 access and refresh tokens",
         caught=("GET /v1/models?key=", "AIza" + FILL[:35], "&alt=json"),
@@ -69,7 +67,7 @@ SHAPES: tuple[Rule, ...] = (
         kind="azure-key",
         literals=("8Q~",),
         anchored=False,
-        pattern=re.compile(rf"{START}(?P<secret>[A-Za-z0-9_~.-]{{3}}8Q~[A-Za-z0-9_~.-]{{31,}})"),
+        regex=(rf"{START}(?P<secret>[A-Za-z0-9_~.-]{{3}}8Q~[A-Za-z0-9_~.-]{{31,}})"),
         keeps="nothing",
         source="Microsoft Entra ID, client secrets",
         caught=("invalid_client: secret ", "k2V8Q~" + FILL[:34], " is wrong"),
@@ -78,9 +76,8 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="crusoe-key",
         literals=("bearer 1.0:",),
-        pattern=re.compile(
-            r"bearer (?P<secret>1\.0:[\w-]{6,128}(?::[\w-]{8,})?)", re.IGNORECASE | re.ASCII
-        ),
+        regex=(r"bearer (?P<secret>1\.0:[\w-]{6,128}(?::[\w-]{8,})?)"),
+        flags=re.IGNORECASE | re.ASCII,
         keeps="the scheme",
         source="Crusoe Cloud API, request signing 1.0: `Bearer 1.0:<access key id>:<signature>`",
         caught=("> Authorization: Bearer ", "1.0:" + FILL[:22] + ":" + FILL[3:46], ""),
@@ -89,10 +86,10 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="slack-webhook",
         literals=("hooks.slack",),
-        pattern=re.compile(
-            r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/(?P<secret>[\w/-]{16,})",
-            re.ASCII,
+        regex=(
+            r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/(?P<secret>[\w/-]{16,})"
         ),
+        flags=re.ASCII,
         keeps="the host and the kind of hook",
         source="Slack, 'Sending messages using incoming webhooks'",
         caught=(
@@ -105,7 +102,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="slack-token",
         literals=("xox", "xapp-"),
-        pattern=re.compile(
+        regex=(
             rf"{START}(?P<secret>xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{{10,}}|xapp-\d-[A-Za-z0-9-]{{10,}})"
         ),
         keeps="nothing",
@@ -116,7 +113,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="huggingface-token",
         literals=("hf_", "api_org_"),
-        pattern=re.compile(rf"{START}(?P<secret>(?:hf|api_org)_[A-Za-z0-9]{{30,}})"),
+        regex=(rf"{START}(?P<secret>(?:hf|api_org)_[A-Za-z0-9]{{30,}})"),
         keeps="nothing",
         source="Hugging Face Hub, 'User access tokens'",
         caught=("+ huggingface-cli login --token ", "hf_" + FILL[:34], ""),
@@ -125,7 +122,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="wandb-key",
         literals=("wandb_v",),
-        pattern=re.compile(rf"{START}(?P<secret>wandb_v\d_[A-Za-z0-9_-]{{30,}})"),
+        regex=(rf"{START}(?P<secret>wandb_v\d_[A-Za-z0-9_-]{{30,}})"),
         keeps="nothing",
         source="Weights & Biases, 'API keys' (86 characters since SDK 0.22.3)",
         caught=("+ wandb login ", "wandb_v1_" + FILL[:77], ""),
@@ -134,7 +131,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="github-token",
         literals=("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
-        pattern=re.compile(rf"{START}(?P<secret>(?:gh[opsur]|github_pat)_[A-Za-z0-9_]{{20,}})"),
+        regex=(rf"{START}(?P<secret>(?:gh[opsur]|github_pat)_[A-Za-z0-9_]{{20,}})"),
         keeps="nothing",
         source="GitHub, 'About authentication: token formats'",
         caught=("remote: Invalid username or token ", "ghp_" + FILL[:36], "."),
@@ -143,10 +140,10 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="gitlab-token",
         literals=("gl",),
-        pattern=re.compile(
-            rf"(?=gl[a-z]{{2,5}}-){START}(?P<secret>gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct|wt)-[\w.-]{{20,}})",
-            re.ASCII,
+        regex=(
+            rf"(?=gl[a-z]{{2,5}}-){START}(?P<secret>gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|oas|soat|ffct|wt)-[\w.-]{{20,}})"
         ),
+        flags=re.ASCII,
         keeps="nothing",
         source="GitLab, 'Token overview: token prefixes'",
         caught=("HTTP Basic: Access denied, ", "glpat-" + FILL[:20], ""),
@@ -155,7 +152,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="docker-auth",
         literals=("eyJhdXRocyI6",),
-        pattern=re.compile(rf"{START}(?P<secret>eyJhdXRocyI6[A-Za-z0-9+/=_-]{{8,}})"),
+        regex=(rf"{START}(?P<secret>eyJhdXRocyI6[A-Za-z0-9+/=_-]{{8,}})"),
         keeps="nothing",
         source="Kubernetes, 'Docker config secrets' (base64 of `{\"auths\":`)",
         caught=(".dockerconfigjson: ", "eyJhdXRocyI6" + FILL[:60], ""),
@@ -164,10 +161,8 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="jwt",
         literals=("eyJ",),
-        pattern=re.compile(
-            rf"{_START_OF_RUN}(?P<secret>eyJ[\w-]{{8,}}+\.[\w-]{{8,}}+(?:\.[\w-]*+){{0,3}})",
-            re.ASCII,
-        ),
+        regex=(rf"{_START_OF_RUN}(?P<secret>eyJ[\w-]{{8,}}+\.[\w-]{{8,}}+(?:\.[\w-]*+){{0,3}})"),
+        flags=re.ASCII,
         keeps="nothing",
         source="RFC 7519; Slurm 'JWT Authentication', Kubernetes service account tokens",
         caught=("SLURM_JWT=", "eyJ" + FILL[:33] + ".eyJ" + FILL[:60] + "." + FILL[:43], ""),
@@ -176,11 +171,11 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="llm-key",
         literals=("sk-",),
-        pattern=re.compile(
+        regex=(
             rf"{START}(?P<secret>sk-(?:(?:ant|proj|svcacct|admin|None|or-v\d|lf)-[\w-]{{20,}}|"
-            r"[A-Za-z0-9]{32,}))",
-            re.ASCII,
+            r"[A-Za-z0-9]{32,}))"
         ),
+        flags=re.ASCII,
         keeps="nothing",
         source="OpenAI and Anthropic, 'API keys'",
         caught=("Incorrect API key provided: ", "sk-proj-" + FILL[:74], ". You can find"),
@@ -189,7 +184,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="ngc-key",
         literals=("nvapi-",),
-        pattern=re.compile(rf"{START}(?P<secret>nvapi-[A-Za-z0-9_-]{{20,}})"),
+        regex=(rf"{START}(?P<secret>nvapi-[A-Za-z0-9_-]{{20,}})"),
         keeps="nothing",
         source="NVIDIA NGC, 'Generating a personal API key'",
         caught=("docker login nvcr.io with ", "nvapi-" + FILL[:64], ""),
@@ -198,9 +193,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="package-token",
         literals=("pypi-", "npm_"),
-        pattern=re.compile(
-            rf"{START}(?P<secret>pypi-A[A-Za-z0-9_-]{{30,}}|npm_[A-Za-z0-9]{{30,}})"
-        ),
+        regex=(rf"{START}(?P<secret>pypi-A[A-Za-z0-9_-]{{30,}}|npm_[A-Za-z0-9]{{30,}})"),
         keeps="nothing",
         source="PyPI, 'API tokens'; npm, 'About access tokens'",
         caught=("403 Invalid API Token: ", "pypi-AgEIcHlwaS5vcmc" + FILL[:60], ""),
@@ -209,7 +202,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="docker-token",
         literals=("dckr_",),
-        pattern=re.compile(rf"{START}(?P<secret>dckr_[op]at_[A-Za-z0-9_-]{{20,}})"),
+        regex=(rf"{START}(?P<secret>dckr_[op]at_[A-Za-z0-9_-]{{20,}})"),
         keeps="nothing",
         source="Docker Hub, 'Personal access tokens'",
         caught=("unauthorized: ", "dckr_pat_" + FILL[:27], ""),
@@ -233,13 +226,13 @@ SHAPES: tuple[Rule, ...] = (
             "xai-",
         ),
         anchored=False,
-        pattern=re.compile(
+        regex=(
             rf"{START}(?P<secret>[rs]k_live_[A-Za-z0-9]{{16,}}|hvs\.[\w-]{{24,}}|dapi[0-9a-f]{{32,}}|"
             r"r8_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{40,}|tskey-[a-z]{2,12}-[\w-]{16,}|"
             r"dop_v1_[0-9a-f]{40,}|glsa_\w{32,}|NRAK-[A-Z0-9]{20,}|lin_api_[A-Za-z0-9]{32,}|"
-            r"AGE-SECRET-KEY-1[A-Z0-9]{40,}|SG\.[\w-]{16,64}\.[\w-]{16,}|xai-[A-Za-z0-9]{60,})",
-            re.ASCII,
+            r"AGE-SECRET-KEY-1[A-Z0-9]{40,}|SG\.[\w-]{16,64}\.[\w-]{16,}|xai-[A-Za-z0-9]{60,})"
         ),
+        flags=re.ASCII,
         keeps="nothing",
         source="Stripe, Vault, Databricks, Replicate, Groq, Tailscale, DigitalOcean, Grafana, New "
         "Relic, Linear, age, SendGrid, xAI: each one's page on its keys",
@@ -249,9 +242,9 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="url-credentials",
         literals=("://",),
-        pattern=re.compile(
+        regex=(
             r"://(?P<secret>[^\s/?#@:\"'<>\\]{0,256}:[^\s/?#\"'<>\\]{0,512}|"
-            r"(?:(?<=https://)|(?<=http://))[^\s/?#@:\"'<>\\]{1,256})@(?=[\w.\[-])",
+            r"(?:(?<=https://)|(?<=http://))[^\s/?#@:\"'<>\\]{1,256})@(?=[\w.\[-])"
         ),
         keeps="the scheme, the host and what follows",
         source="RFC 3986, section 3.2.1",
@@ -263,7 +256,7 @@ SHAPES: tuple[Rule, ...] = (
         literals=("@", "%40"),
         hint=re.compile(r"(?:@|%40)(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2}"),
         anchored=False,
-        pattern=re.compile(
+        regex=(
             rf"{_START_OF_NAME}(?!(?:git|root|ubuntu|debian|centos|admin|ec2-user|slurm|nobody|"
             r"noreply|rank\d{0,6})(?:@|%40))(?P<secret>[\w+][\w.+-]{0,63})(?:@|%40)"
             r"(?=(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}(?![A-Za-z0-9]))"

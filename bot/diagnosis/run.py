@@ -14,8 +14,8 @@ from bot.diagnosis.kinds import Cause, Kind
 from bot.diagnosis.model import Launch, Observation, Verdict
 from bot.diagnosis.network import with_silent
 from bot.diagnosis.origin import Origin
+from bot.diagnosis.quoting import quoted
 from bot.diagnosis.reading import Reader
-from bot.diagnosis.redact import redact
 from bot.diagnosis.scan import Literals, scan
 from bot.diagnosis.second_look import Mark, Speaker, look_for_progress, look_for_speakers
 from bot.diagnosis.signatures import literals
@@ -25,7 +25,6 @@ from bot.diagnosis.view import View
 from bot.diagnosis.voices import Voice
 
 _MOST_EVIDENCE = 14
-_LONGEST_QUOTE = 600
 #: Distance between the positions of two files; no log is larger.
 _FILE_STRIDE = 1 << 50
 
@@ -56,10 +55,21 @@ def run(
     read = _first_look(sources, view, believe_names=believe_names, on_bytes=on_bytes)
     _look_for_progress(sources, view, believe_names=believe_names)
     verdict = decide(view)
-    if verdict.cause is Cause.RENDEZVOUS_TIMEOUT:
+    if verdict.cause is Cause.RENDEZVOUS_TIMEOUT and view.count(*_WAITED):
         silent = _look_for_silent(sources, view, believe_names=believe_names)
         verdict = with_silent(Situation(view), verdict, silent)
     return _published(view, verdict, read)
+
+
+#: Somebody waited for somebody: then it matters who is silent.
+_WAITED = (
+    Kind.CLIENTS_JOINED,
+    Kind.KEYS_TIMEOUT,
+    Kind.BARRIER_TIMEOUT,
+    Kind.RDZV_TIMEOUT,
+    Kind.RDZV_CONNECTION,
+    Kind.STORE_REACHED,
+)
 
 
 def _first_look(
@@ -82,6 +92,7 @@ def _first_look(
         read.lines += totals.lines
         read.size_bytes += totals.size_bytes
         read.recognised += reader.recognised
+        view.lines += totals.lines
         view.sections = view.sections or reader.sections
     return read
 
@@ -179,6 +190,11 @@ def _questions(view: View) -> list[tuple[int, _Question]]:
             if seen is not None:
                 mark = Mark(offset=seen.seq % _FILE_STRIDE, line=seen.line)
                 found.append((seen.seq, _Question(mark=mark, voice=voice, itself=itself)))
+    if not found and view.cancelled_at is not None:
+        # ended from outside: did anything ever run?
+        first = view.cancelled_at - view.cancelled_at % _FILE_STRIDE
+        start = Mark(offset=-1, line=1)
+        found.append((first, _Question(mark=start, voice=Voice(origin=Origin()), itself=False)))
     return found
 
 
@@ -237,7 +253,7 @@ def _published(view: View, verdict: Verdict, read: _Read) -> Diagnosis:
         severity=SEVERITY.get(verdict.cause, "failure"),
         affected=tuple(
             AffectedMachine(
-                host=one.host,
+                host=quoted([one.host])[0] if one.host else None,
                 ranks=one.ranks,
                 node_rank=one.node_rank,
                 because=one.because,
@@ -251,8 +267,8 @@ def _published(view: View, verdict: Verdict, read: _Read) -> Diagnosis:
         timeout_seconds=view.timeout_seconds,
         silent_ranks=verdict.silent_ranks,
         restart_may_help=verdict.cause in RESTART_MAY_HELP,
-        summary=redact(summary(verdict, world)).text,
-        next_steps=tuple(redact(step).text for step in next_steps(verdict)),
+        summary=quoted([summary(verdict, world)])[0],
+        next_steps=tuple(quoted(next_steps(verdict))),
         evidence=tuple(_quotes(verdict)),
         log=LogFacts(
             lines=read.lines,
@@ -279,7 +295,7 @@ def _peers(view: View) -> Iterator[Peer]:
                 asked.setdefault((host, port), (set(), 0))
     ranked = sorted(asked.items(), key=lambda item: (-item[1][1], item[0][0], item[0][1] or 0))
     for (host, port), (codes, count) in ranked[:_MOST_PEERS]:
-        yield Peer(host=redact(host).text, port=port, gai_codes=tuple(sorted(codes)), lookups=count)
+        yield Peer(host=quoted([host])[0], port=port, gai_codes=tuple(sorted(codes)), lookups=count)
 
 
 #: Kinds that print the configured target; others print reverse look-ups.
@@ -287,11 +303,11 @@ _TARGETS = frozenset({Kind.CONNECT_TIMEOUT, Kind.CONNECT_FAILED_ALL})
 
 
 def _quotes(verdict: Verdict) -> Iterator[Evidence]:
-    seen: set[tuple[str | None, int]] = set()
+    lines: dict[tuple[str | None, int], Observation] = {}
     for one in verdict.evidence:
-        key = (one.origin.file, one.line)
-        if key in seen or len(seen) >= _MOST_EVIDENCE:
-            continue
-        seen.add(key)
-        text = one.text if len(one.text) <= _LONGEST_QUOTE else one.text[:_LONGEST_QUOTE] + " …"
-        yield Evidence(file=one.origin.file, line=one.line, text=redact(text).text)
+        if len(lines) < _MOST_EVIDENCE:
+            lines.setdefault((one.origin.file, one.line), one)
+    texts = quoted([one.text for one in lines.values()])
+    files = quoted([one.origin.file or "" for one in lines.values()])
+    for one, text, file in zip(lines.values(), texts, files, strict=True):
+        yield Evidence(file=file or None, line=one.line, text=text)

@@ -8,6 +8,7 @@ is split changes nothing.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
@@ -82,6 +83,19 @@ class Literals:
         self._database.scan(cast("bytes", block), match_event_handler=on_match)
         hits.sort()
         return hits
+
+    def first(self, block: memoryview) -> int:
+        """Return the end offset of the first occurrence in the block, -1 for none."""
+        found = -1
+
+        def on_match(_literal: int, _start: int, end: int, _flags: int, _context: object) -> bool:
+            nonlocal found
+            found = end
+            return True
+
+        with contextlib.suppress(hyperscan.ScanTerminated):
+            self._database.scan(cast("bytes", block), match_event_handler=on_match)
+        return found
 
 
 class Blocks:
@@ -189,8 +203,8 @@ def scan(
         offset -= source.repeated
         with memoryview(buffer) as whole, whole[:length] as view:
             hits = literals.find(view)
-        _read_block(buffer, length, hits, reader, lines, offset)
-        lines += buffer.count(b"\n", source.repeated, length)
+        seen = buffer.count(b"\n", 0, source.repeated) if source.repeated else 0
+        lines = _read_block(buffer, length, hits, reader, lines - seen, offset)
         unfinished = length > 0 and buffer[length - 1] != _NEWLINE
         offset += length
     return Totals(lines=lines + unfinished, size_bytes=source.size_bytes)
@@ -203,38 +217,51 @@ def _read_block(
     reader: LineReader,
     lines: int,
     offset: int,
-) -> None:
-    """Hand over the lines of one block; `lines` and `offset` count what came before it."""
+) -> int:
+    """Hand over the lines of one block; return how many lines have ended by its end.
+
+    `lines` and `offset` count what came before the block.
+    """
     read = 0  # start of the first line that the reader has not seen
-    counted = 0
-    index = 0
-    while index < len(hits):
+    counted = 0  # line ends before here are in `lines`
+    index, last = 0, len(hits)
+    while index < last:
         end_of_hit = hits[index][0]
         start = buffer.rfind(b"\n", 0, end_of_hit) + 1
         end = buffer.find(b"\n", end_of_hit, length)
         if end < 0:
             end = length
         ids = set()
-        while index < len(hits) and hits[index][0] <= end:
+        while index < last and hits[index][0] <= end:
             ids.add(hits[index][1])
             index += 1
         if reader.following:
-            _follow(buffer, read, start, reader, lines + buffer.count(b"\n", counted, read))
-        lines_before = buffer.count(b"\n", counted, start)
-        lines += lines_before
+            lines, counted = _follow(buffer, read, start, reader, (lines, counted))
+        lines += buffer.count(b"\n", counted, start)
         counted = start
         reader.matched(bytes(buffer[start:end]), lines + 1, offset + start, frozenset(ids))
         read = end + 1
     if reader.following and read < length:
-        _follow(buffer, read, length, reader, lines + buffer.count(b"\n", counted, read))
+        lines, counted = _follow(buffer, read, length, reader, (lines, counted))
+    return lines + buffer.count(b"\n", counted, length)
 
 
-def _follow(buffer: bytearray, start: int, stop: int, reader: LineReader, lines: int) -> None:
-    """Hand over the lines between two offsets as long as the reader wants them."""
+def _follow(
+    buffer: bytearray, start: int, stop: int, reader: LineReader, done: tuple[int, int]
+) -> tuple[int, int]:
+    """Hand over the lines between two offsets as long as the reader wants them.
+
+    `done` is (line ends counted, up to which offset), and so is what is returned.
+    """
+    lines, counted = done
+    lines += buffer.count(b"\n", counted, start)
+    counted = start
     while start < stop and reader.following:
         end = buffer.find(b"\n", start, stop)
         if end < 0:
             end = stop
-        lines += 1
-        reader.follow(bytes(buffer[start:end]), lines)
-        start = end + 1
+        reader.follow(bytes(buffer[start:end]), lines + 1)
+        if end < stop:
+            lines += 1
+        start = counted = min(end + 1, stop)
+    return lines, counted

@@ -7,7 +7,7 @@ any line at all of rank 77?". Both stop as soon as they know.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from bot.diagnosis.filenames import file_origin
@@ -73,31 +73,35 @@ def look_for_progress(
         line, start_of_block = mark.line, mark.offset
     for buffer, length in lines.blocks:
         start_of_block -= lines.blocks.repeated
-        if start_of_block + length > mark.offset or sections:
-            with memoryview(buffer) as whole, whole[:length] as view:
-                hits = literals.find(view)
-            for start, end in _lines_of(buffer, length, hits):
-                offset = start_of_block + start
-                if buffer.startswith(b"==> ", start):
-                    _enter(lines, bytes(buffer[start:end]))
-                if offset <= mark.offset or end - start > _LONG_LINE:
+        position = 0
+        while start_of_block + length > mark.offset or sections:
+            if not sections:
+                position = max(position, mark.offset - start_of_block)
+            start, end = _next_line(buffer, position, length, literals)
+            if start < 0:
+                break
+            position = end + 1
+            if buffer.startswith(b"==> ", start):
+                _enter(lines, bytes(buffer[start:end]))
+            offset = start_of_block + start
+            if offset <= mark.offset or end - start > _LONG_LINE:
+                continue
+            for peeled, raw in unpack(bytes(buffer[start:end]), lines.section):
+                if not is_progress(peeled.text):
                     continue
-                for peeled, raw in unpack(bytes(buffer[start:end]), lines.section):
-                    if not is_progress(peeled.text):
-                        continue
-                    seen = Observation(
-                        kind=Kind.PROGRESS,
-                        fields={},
-                        origin=peeled.origin,
-                        seq=first_seq + offset,
-                        line=line + buffer.count(b"\n", lines.blocks.repeated, start),
-                        text=raw,
-                        time=peeled.time,
-                    )
-                    following = tell(seen)
-                    if following is None:
-                        return
-                    mark = following
+                seen = Observation(
+                    kind=Kind.PROGRESS,
+                    fields={},
+                    origin=peeled.origin,
+                    seq=first_seq + offset,
+                    line=line + buffer.count(b"\n", lines.blocks.repeated, start),
+                    text=raw,
+                    time=peeled.time,
+                )
+                following = tell(seen)
+                if following is None:
+                    return
+                mark = following
         line += buffer.count(b"\n", lines.blocks.repeated, length)
         start_of_block += length
         if mark.offset - start_of_block > _SKIP_BYTES and not sections:
@@ -105,18 +109,19 @@ def look_for_progress(
             line, start_of_block = mark.line, mark.offset
 
 
-def _lines_of(
-    buffer: bytearray, length: int, hits: list[tuple[int, int]]
-) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each line that holds a hit, once."""
-    done_to = -1
-    for end_of_hit, _ in hits:
-        if end_of_hit <= done_to:
-            continue
-        start = buffer.rfind(b"\n", 0, end_of_hit) + 1
-        end = buffer.find(b"\n", end_of_hit, length)
-        done_to = length if end < 0 else end
-        yield start, done_to
+def _next_line(
+    buffer: bytearray, position: int, length: int, literals: Literals
+) -> tuple[int, int]:
+    """Return start and end of the next line that holds a literal, (-1, -1) for none."""
+    if position >= length:
+        return -1, -1
+    with memoryview(buffer) as whole, whole[position:length] as view:
+        hit = literals.first(view)
+    if hit < 0:
+        return -1, -1
+    start = buffer.rfind(b"\n", 0, position + hit) + 1
+    end = buffer.find(b"\n", position + hit, length)
+    return start, length if end < 0 else end
 
 
 def _enter(lines: _Lines, line: bytes) -> None:

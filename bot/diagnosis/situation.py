@@ -78,8 +78,11 @@ class Situation:
         if not dead and self.view.went_on_elsewhere(file):
             return True
         if voice.anonymous and voice.origin.node_rank is None:
-            # others may speak in the same stream: what they reached says nothing of this one
-            return False
+            # others may speak in the same stream: what they reached says little of this one
+            connected = voice.last.get(Kind.CONNECTED)
+            if connected is None or self.most_joined is not None:
+                return False
+            return connected.seq > voice.last_startup_failure
         return voice.last_reached > last
 
     # ------------------------------------------------------------------ look-ups

@@ -18,6 +18,7 @@ def unpack(line: bytes, outer: Origin) -> Iterator[tuple[Peeled, str]]:
     text = line.decode("utf-8", "replace").rstrip("\r")
     if "\0" in text:
         text = text.replace("\0", "")
+    text = text.removeprefix("\ufeff")
     if "\r" not in text:
         yield from _texts(text, outer, None, 0)
         return

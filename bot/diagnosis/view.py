@@ -45,6 +45,8 @@ class View:
         self.nodes_text: str | None = None
         self.first_time: str | None = None
         self.last_time: str | None = None
+        #: lines read, over all files
+        self.lines = 0
         #: whether `==> name <==` headers were seen
         self.sections = False
         #: last progress of anybody, per file
@@ -64,7 +66,7 @@ class View:
 
     def add(self, seen: Observation) -> None:
         """Take one observation in."""
-        if seen.time is not None:
+        if seen.time is not None and seen.kind is not Kind.PROGRESS:
             self.first_time = self.first_time or seen.time
             self.last_time = seen.time
         if seen.kind is Kind.BARRIER_TIMEOUT and not seen.origin.labelled:
@@ -74,7 +76,9 @@ class View:
         voice.counts[kind] += seen.repeats
         voice.first.setdefault(kind, seen)
         voice.last[kind] = seen
-        self._link(seen)
+        if kind is not Kind.PROGRESS:
+            # where the search for progress ends depends on what came before it
+            self._link(seen)
         if kind in NETWORK_KINDS:
             if voice.first_network is None:
                 voice.first_network = seen.seq
@@ -126,8 +130,12 @@ class View:
         if origin.task is not None and origin.task in self.task_host:
             return names.short(self.task_host[origin.task])
         rank = self.rank(voice)
-        if rank is not None and rank in self.rank_host:
-            return names.short(self.rank_host[rank])
+        if rank is not None:
+            host = self.rank_host.get(rank)
+            if host is None and not self.tasks_are_nodes:
+                host = self.task_host.get(rank)
+            if host is not None:
+                return names.short(host)
         if not (voice.anonymous and origin.node_rank is None and origin.file is None):
             named = {local for local in voice.locals if not names.is_address(local)}
             if len(named) == 1:

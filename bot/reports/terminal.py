@@ -40,10 +40,19 @@ def report(found: Diagnosis) -> Group:
         parts.append(_affected(found))
     parts.append(_facts(found))
     if found.evidence:
-        parts += [Text("\nEvidence", style="bold"), _evidence(found)]
+        parts += [Text("\nEvidence", style="bold"), *_evidence(found)]
     parts.append(Text("\nNext", style="bold"))
-    parts += [Text(f" {number}. {step}") for number, step in enumerate(found.next_steps, 1)]
+    parts.append(_next_steps(found))
     return Group(*parts)
+
+
+def _next_steps(found: Diagnosis) -> Table:
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(overflow="fold")
+    for number, step in enumerate(found.next_steps, 1):
+        table.add_row(Text(f"{number}."), Text(step))
+    return table
 
 
 def _affected(found: Diagnosis) -> Table:
@@ -98,11 +107,17 @@ def _peer(peer: Peer) -> str:
     return f"{peer.host}{port}{codes}"
 
 
-def _evidence(found: Diagnosis) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="cyan", justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-    for line in found.evidence:
-        where = f"{line.file}:{line.line}" if line.file else str(line.line)
-        table.add_row(Text(where), Text(line.text))
-    return table
+def _evidence(found: Diagnosis) -> list[Text | Table]:
+    """Return the quoted lines with their numbers, file by file."""
+    parts: list[Text | Table] = []
+    for file in dict.fromkeys(line.file for line in found.evidence):
+        lines = [line for line in found.evidence if line.file == file]
+        if file is not None:
+            parts.append(Text(file, style="dim"))
+        table = Table(box=None, pad_edge=False, show_header=False)
+        table.add_column(style="cyan", justify="right", no_wrap=True)
+        table.add_column(overflow="fold")
+        for line in sorted(lines, key=lambda line: line.line):
+            table.add_row(Text(str(line.line)), Text(line.text))
+        parts.append(table)
+    return parts

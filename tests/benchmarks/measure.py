@@ -35,8 +35,12 @@ class Run:
     """One run of a command."""
 
     seconds: float
+    #: Seconds on the core, which a busy machine stretches less than those of the clock.
+    cpu_seconds: float
     peak_bytes: int
     output: bytes
+    #: What it said on stderr.
+    words: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +59,11 @@ class Series:
     def median(self) -> float:
         """Give the median of the seconds."""
         return statistics.median(run.seconds for run in self.runs)
+
+    @property
+    def cpu(self) -> float:
+        """Give the least seconds on the core."""
+        return min(run.cpu_seconds for run in self.runs)
 
     @property
     def peak_bytes(self) -> int:
@@ -91,11 +100,17 @@ def run_once(
         env={**os.environ, **(command.env or {})},
     )
     measured = json.loads(report.read_text("ascii")) if done.returncode == 0 else {}
+    words = done.stderr.decode(errors="replace").strip()
     if measured.get("exit_code") not in command.good_exits:
-        words = done.stderr.decode(errors="replace").strip()
         code = measured.get("exit_code", done.returncode)
         raise CommandFailedError(f"{command.name} ended with exit code {code}: {words}")
-    return Run(seconds=measured["seconds"], peak_bytes=measured["peak_bytes"], output=done.stdout)
+    return Run(
+        seconds=measured["seconds"],
+        cpu_seconds=measured["cpu_seconds"],
+        peak_bytes=measured["peak_bytes"],
+        output=done.stdout,
+        words=words,
+    )
 
 
 def in_turn(

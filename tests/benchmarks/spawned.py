@@ -26,7 +26,12 @@ def main() -> None:
     # ru_maxrss: kilobytes on Linux, bytes on macOS (getrusage(2)).
     peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     exit_code = os.waitstatus_to_exitcode(status)
-    measured = {"seconds": seconds, "peak_bytes": peak, "exit_code": exit_code}
+    measured = {
+        "seconds": seconds,
+        "cpu_seconds": usage.ru_utime + usage.ru_stime,
+        "peak_bytes": peak,
+        "exit_code": exit_code,
+    }
     Path(report).write_text(json.dumps(measured), encoding="ascii")
 
 

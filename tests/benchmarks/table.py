@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_HEADINGS = ("", "best", "median", "MB/s", "peak MB", "result", "goal", "met")
+_HEADINGS = ("", "best", "median", "cpu", "MB/s", "peak MB", "result", "goal", "met")
 _MB = 10**6
 _SMALL_SECONDS = 1.0
 
@@ -18,6 +18,8 @@ class Row:
     #: Seconds.
     best: float | None = None
     median: float | None = None
+    #: Least seconds on the core.
+    cpu: float | None = None
     #: Bytes that the best run went through.
     size_bytes: int | None = None
     peak_bytes: int | None = None
@@ -27,11 +29,14 @@ class Row:
     met: bool | None = None
 
 
-def ratio_row(name: str, value: float, *, at_most: float | None = None) -> Row:
-    """Make the row of a ratio; without ``at_most`` it has no goal."""
+def ratio_row(
+    name: str, value: float, *, cpu: float | None = None, at_most: float | None = None
+) -> Row:
+    """Make the row of a ratio, with that of the seconds on the core; no ``at_most``, no goal."""
+    result = f"{value:.2f}x" if cpu is None else f"{value:.2f}x (cpu {cpu:.2f}x)"
     if at_most is None:
-        return Row(name=name, result=f"{value:.2f}x")
-    return Row(name=name, result=f"{value:.2f}x", goal=f"<= {at_most:.2f}x", met=value <= at_most)
+        return Row(name=name, result=result)
+    return Row(name=name, result=result, goal=f"<= {at_most:.2f}x", met=value <= at_most)
 
 
 def _duration(seconds: float | None) -> str:
@@ -52,6 +57,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         row.name,
         _duration(row.best),
         _duration(row.median),
+        _duration(row.cpu),
         speed,
         peak,
         row.result,
@@ -64,7 +70,7 @@ def render(rows: Iterable[Row]) -> str:
     """Lay out the rows under their headings; numbers to the right, the rest to the left."""
     table = [_HEADINGS, *(_cells(row) for row in rows)]
     widths = [max(len(cells[column]) for cells in table) for column in range(len(_HEADINGS))]
-    left = {0, 5, 6, 7}
+    left = {0, *range(_HEADINGS.index("result"), len(_HEADINGS))}
     table.insert(1, tuple("-" * width for width in widths))
     lines = (
         "  ".join(

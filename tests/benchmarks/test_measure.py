@@ -112,7 +112,31 @@ def test_ratio_says_whether_its_goal_is_met() -> None:
 
 def test_table_shows_speed_goal_and_verdict() -> None:
     """A row shows its seconds, its MB/s from bytes and best time, its goal and if it is met."""
-    row = Row(name="scan", best=2.0, median=2.5, size_bytes=10**9, goal="<= 1.00x", met=False)
+    row = Row(
+        name="scan", best=2.0, median=2.5, cpu=1.9, size_bytes=10**9, goal="<= 1.00x", met=False
+    )
     heading, _, line = render([row]).splitlines()
-    assert heading.split() == ["best", "median", "MB/s", "peak", "MB", "result", "goal", "met"]
-    assert line.split() == ["scan", "2.00", "s", "2.50", "s", "500", "<=", "1.00x", "NO"]
+    assert heading.split() == [
+        "best",
+        "median",
+        "cpu",
+        "MB/s",
+        "peak",
+        "MB",
+        "result",
+        "goal",
+        "met",
+    ]
+    assert line.split() == [
+        "scan",
+        "2.00",
+        "s",
+        "2.50",
+        "s",
+        "1.90",
+        "s",
+        "500",
+        "<=",
+        "1.00x",
+        "NO",
+    ]
