@@ -87,6 +87,16 @@ class MemoryCloud(Cloud):
             return Operation(id=operation_id, state=OperationState.LOST, read_at=now)
         return replace(known, read_at=now)
 
+    async def operations(self, vm_id: str) -> tuple[Operation, ...]:
+        """Return the operations on a VM, over or not, that were not forgotten."""
+        self._settle()
+        now = self._timing.now()
+        return tuple(
+            replace(one, read_at=now)
+            for one in self._operations.values()
+            if one.vm_id.casefold() == vm_id.casefold()
+        )
+
     def put(self, vm: Vm) -> None:
         """Add a VM, or put another one in its place."""
         self._vms[vm.id.casefold()] = vm

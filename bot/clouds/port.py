@@ -31,11 +31,18 @@ class Cloud(ABC):
         Raises VmNotFoundError; VmBusyError where another operation is under way;
         OutcomeUnknownError where it cannot be known whether the action was taken. After any other
         error nothing was done.
+
+        Whoever may be cut off before the operation is noted down notes `operations` first: one that
+        is new afterwards is the one that was begun.
         """
 
     @abstractmethod
     async def operation(self, operation_id: str) -> Operation:
         """Return how far an operation is; LOST where the cloud no longer tells (read the VM)."""
+
+    @abstractmethod
+    async def operations(self, vm_id: str) -> tuple[Operation, ...]:
+        """Return the operations on a VM that the cloud still shows, those in flight among them."""
 
     async def named(self, *names: str) -> tuple[Vm, ...]:
         """Return the one VM of each name, in order and in one call; raises NotOneVmError."""

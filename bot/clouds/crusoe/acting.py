@@ -8,7 +8,7 @@ got through although its answer did not, or somebody else's, and then the world 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.clouds.crusoe.call import Call
 from bot.clouds.crusoe.session import Session
@@ -47,7 +47,7 @@ class Attempt:
         failures = 0
         while True:
             try:
-                return self.read(await self.session.once(self.call))
+                return self._ours(self.read(await self.session.once(self.call)))
             except CloudError as error:
                 failed = error
             failures += 1
@@ -89,11 +89,13 @@ class Attempt:
             raise self._unknown(f"reading the VM afterwards failed, too ({error})") from failed
         ours = [one for one in new if one.action in (self.action, None)]
         if self.in_doubt and len(new) == len(ours) == 1:
-            return ours[0]
-        if not new and vm.raw_state == before.vm.raw_state:
+            return self._ours(ours[0])
+        # A reset may leave the state alone; the time of the last change tells of it.
+        unchanged = (vm.raw_state, vm.updated_at) == (before.vm.raw_state, before.vm.updated_at)
+        if not new and unchanged:
             return None
         seen = ", ".join(_named(one) for one in new) or (
-            f"its state went from {before.vm.raw_state} to {vm.raw_state}"
+            f"it went from {_looks(before.vm)} to {_looks(vm)}"
         )
         if self.in_doubt:
             raise self._unknown(f"meanwhile this is seen: {seen}") from failed
@@ -101,6 +103,10 @@ class Attempt:
             f"{self._what} was not done: the VM changed meanwhile ({seen}). Look at it again and "
             "decide anew."
         ) from failed
+
+    def _ours(self, operation: Operation) -> Operation:
+        """Say what the API may leave out: which VM and which action it is."""
+        return replace(operation, vm_id=self.vm_id, action=self.action)
 
     def _unknown(self, why: str) -> OutcomeUnknownError:
         return OutcomeUnknownError(
@@ -112,6 +118,11 @@ class Attempt:
     @property
     def _what(self) -> str:
         return f"{self.action.value} of VM {self.vm_id}"
+
+
+def _looks(vm: Vm) -> str:
+    since = f" of {vm.updated_at:%Y-%m-%d %H:%M:%S} UTC" if vm.updated_at else ""
+    return f"{vm.raw_state}{since}"
 
 
 def _named(operation: Operation) -> str:

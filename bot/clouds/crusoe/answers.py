@@ -35,6 +35,8 @@ CLOCK_TOLERANCE = timedelta(seconds=60)
 #: Characters of foreign text in one sentence.
 SHOWN = 300
 
+SUCCESS = range(200, 300)
+
 #: Statuses from here on say that the request was refused, that the API failed.
 REFUSED, INSIDE = 400, 500
 
@@ -62,7 +64,7 @@ class Answer:
     @property
     def is_success(self) -> bool:
         """Say whether the API did what was asked."""
-        return self.status // 100 == 2  # noqa: PLR2004
+        return self.status in SUCCESS
 
     @property
     def skew(self) -> timedelta | None:

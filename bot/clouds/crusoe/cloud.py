@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import quote_plus
 
@@ -142,11 +143,8 @@ class CrusoeCloud(Cloud):
 
         The API answers 403 where it is absent, expired or another user's: that is LOST.
         """
-        lost = Operation(
-            id=operation_id, state=OperationState.LOST, read_at=self._session.timing.now()
-        )
         if not _ID.fullmatch(operation_id):
-            return lost
+            return self._lost(operation_id)
         call = Call(
             method="GET",
             path=f"{self._vms}/operations/{operation_id}",
@@ -155,10 +153,10 @@ class CrusoeCloud(Cloud):
         try:
             found = await self._session.read(call)
         except PermissionDeniedError:
-            return lost
+            return self._lost(operation_id)
         except RequestRefusedError as error:
-            if error.status == 404:  # noqa: PLR2004
-                return lost
+            if error.status == HTTPStatus.NOT_FOUND:
+                return self._lost(operation_id)
             raise
         return self._read(call, self._operation, found)
 
@@ -167,7 +165,7 @@ class CrusoeCloud(Cloud):
         call = Call(
             method="GET",
             path=f"{self._vms}/operations",
-            query=(("resource_id", vm_id),),
+            query=(("resource_id", _checked(vm_id)),),
             what=f"list the operations of VM {vm_id}",
         )
         items, _ = self._read(call, read_page, await self._session.read(call))
@@ -195,6 +193,11 @@ class CrusoeCloud(Cloud):
                 break
             seen.add(token)
         raise unreadable(call, "its pages never end")
+
+    def _lost(self, operation_id: str) -> Operation:
+        return Operation(
+            id=operation_id, state=OperationState.LOST, read_at=self._session.timing.now()
+        )
 
     def _vm(self, found: object) -> Vm:
         vm = read_vm(found, read_at=self._session.timing.now())

@@ -10,6 +10,7 @@ from bot.clouds.errors import (
     CloudError,
     CredentialsError,
     OutcomeUnknownError,
+    PermissionDeniedError,
     RateLimitedError,
     RequestRefusedError,
     VmBusyError,
@@ -151,10 +152,86 @@ async def test_a_state_that_moved_in_doubt_is_for_a_person(crusoe: CrusoeLab) ->
     # All that is left of the operation is the VM's new state.
     once_sent(crusoe, crusoe.forget_operations)
 
-    with pytest.raises(OutcomeUnknownError, match="from STATE_RUNNING to STATE_SHUTOFF"):
+    with pytest.raises(OutcomeUnknownError, match=r"from STATE_RUNNING.* to STATE_SHUTOFF"):
         await crusoe.cloud.act(vm_id, Action.STOP)
 
     assert patches(crusoe) == 1
+
+
+async def test_a_reset_in_doubt_shows_by_the_time_of_change(crusoe: CrusoeLab) -> None:
+    """The state is the same before and after it; what the API says of the last change is not."""
+    vm_id = crusoe.add("gpu-1")
+    crusoe.clock.advance(3600)
+    crusoe.server.fail(Fault(gives=refused(502), method="PATCH", after_effect=True))
+    once_sent(crusoe, crusoe.forget_operations)
+
+    with pytest.raises(OutcomeUnknownError, match=r"03:04:05 UTC to STATE_RUNNING of .* 04:04:05"):
+        await crusoe.cloud.act(vm_id, Action.RESET)
+
+    assert patches(crusoe) == 1
+
+
+async def test_an_operation_without_metadata_is_ours_all_the_same(crusoe: CrusoeLab) -> None:
+    """The API need not repeat which VM and action it is about; following it needs both."""
+    vm_id = crusoe.add("gpu-1")
+    bare = {"operation_id": "op-1", "state": "IN_PROGRESS", "metadata": None, "result": None}
+    crusoe.server.fail(Fault(gives=json_reply(200, {"operation": bare}), method="PATCH"))
+
+    begun = await crusoe.cloud.act(vm_id, Action.STOP)
+
+    assert (begun.id, begun.vm_id, begun.action) == ("op-1", vm_id, Action.STOP)
+
+
+async def test_two_new_operations_in_doubt_are_for_a_person(crusoe: CrusoeLab) -> None:
+    """Which of them is ours is not guessed."""
+    vm_id = crusoe.add("gpu-1")
+    world = crusoe.server.world
+    machine = world.machines[vm_id]
+    crusoe.server.fail(Fault(gives=Silence.DROP, method="PATCH", after_effect=True))
+
+    def somebody_else() -> None:
+        for work in world.works.values():
+            work.due = work.started_at
+        world.begin(machine, "RESET", user="grace")
+
+    once_sent(crusoe, somebody_else)
+
+    with pytest.raises(OutcomeUnknownError, match=r"STOP \(.*succeeded\), RESET \(.*in progress"):
+        await crusoe.cloud.act(vm_id, Action.STOP)
+
+    assert patches(crusoe) == 1
+
+
+async def test_looking_after_a_conflict_may_fail_as_itself(crusoe: CrusoeLab) -> None:
+    """Without doubt about our action the failure to read is what is said."""
+    vm_id = crusoe.add("gpu-1")
+    crusoe.server.fail(Fault(gives=refused(409), method="PATCH"))
+    once_sent(crusoe, lambda: crusoe.server.fail(Fault(gives=refused(403), path="/operations")))
+
+    with pytest.raises(PermissionDeniedError, match="list the operations"):
+        await crusoe.cloud.act(vm_id, Action.STOP)
+
+    assert patches(crusoe) == 1
+
+
+@pytest.mark.parametrize(
+    ("gives", "lost"), [(refused(403), True), (refused(404), True), (refused(400), False)]
+)
+async def test_only_absence_makes_an_operation_lost(
+    crusoe: CrusoeLab,
+    gives: Reply,
+    lost: bool,  # noqa: FBT001
+) -> None:
+    """403 is what the API answers for one that is absent; a 400 says that we asked wrongly."""
+    vm_id = crusoe.add("gpu-1")
+    begun = await crusoe.cloud.act(vm_id, Action.STOP)
+    crusoe.server.fail(Fault(gives=gives, path="/operations/"))
+
+    if lost:
+        assert (await crusoe.cloud.operation(begun.id)).state is OperationState.LOST
+    else:
+        with pytest.raises(RequestRefusedError):
+            await crusoe.cloud.operation(begun.id)
 
 
 async def test_nothing_is_sent_while_an_operation_is_under_way(crusoe: CrusoeLab) -> None:

@@ -196,6 +196,16 @@ async def test_what_does_not_pass_is_said_at_once(
     assert len(crusoe.server.served) == 1
 
 
+async def test_a_404_that_is_about_no_vm_is_a_refusal(crusoe: CrusoeLab) -> None:
+    """A list that is not found has a wrong base URL or project, not a missing VM."""
+    crusoe.server.fail(Fault(gives=refused(404)))
+
+    with pytest.raises(RequestRefusedError, match="base URL") as caught:
+        await crusoe.cloud.list()
+
+    assert caught.value.status == 404
+
+
 async def test_an_endless_answer_is_cut(crusoe: CrusoeLab, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer may not take more memory than any honest one needs."""
     monkeypatch.setattr("bot.clouds.crusoe.session.MAX_ANSWER_BYTES", 1000)

@@ -157,6 +157,19 @@ async def test_two_actions_on_one_vm_exclude_each_other(lab: Lab) -> None:
     assert (await lab.cloud.act(vm_id, Action.STOP)).action is Action.STOP
 
 
+async def test_the_operations_of_a_vm_are_its_own(lab: Lab) -> None:
+    """What was begun shows among them, and another VM's does not."""
+    one, other = lab.add("gpu-1"), lab.add("gpu-2")
+    assert await lab.cloud.operations(one) == ()
+
+    begun = await lab.cloud.act(one, Action.RESET)
+    await lab.cloud.act(other, Action.STOP)
+
+    (shown,) = await lab.cloud.operations(one)
+    assert (shown.id, shown.vm_id, shown.action) == (begun.id, one, Action.RESET)
+    assert shown.state is OperationState.IN_PROGRESS
+
+
 async def test_an_operation_nobody_knows_is_lost_and_not_failed(lab: Lab) -> None:
     """Absence of an operation says nothing about the action."""
     for operation_id in (NOWHERE, "", "../x"):
