@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bot.clouds.crusoe.signing import decode_secret
 from bot.clouds.errors import CloudSetupError
@@ -15,13 +15,13 @@ _KEY_ID = re.compile(r"[!-9;-~]+")
 _SIGNATURE = re.compile(r"(Bearer\s+1\.0:[^:\s]*:)[A-Za-z0-9_-]+", re.IGNORECASE)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Credentials:
     """The pair that the console shows once: access key id and secret key."""
 
-    access_key_id: str = field(repr=False)
+    access_key_id: str
     #: base64url without padding, as issued
-    secret_key: str = field(repr=False)
+    secret_key: str
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "access_key_id", self.access_key_id.strip())

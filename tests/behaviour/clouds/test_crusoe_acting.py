@@ -107,6 +107,20 @@ async def test_an_action_that_left_no_trace_is_sent_once_more(
     assert order == [*look[::-1], ("PATCH", False), *look, ("PATCH", False)]
 
 
+async def test_an_older_operation_is_not_taken_for_ours(crusoe: CrusoeLab) -> None:
+    """One that was there before the action was sent says nothing about the action."""
+    vm_id = crusoe.add("gpu-1")
+    older = await crusoe.cloud.act(vm_id, Action.RESET)
+    crusoe.clock.advance(LONG)
+    assert [one.id for one in await crusoe.cloud.operations(vm_id)] == [older.id]
+    crusoe.server.fail(Fault(gives=Silence.DROP, method="PATCH"))
+
+    begun = await crusoe.cloud.act(vm_id, Action.RESET)
+
+    assert begun.id != older.id
+    assert patches(crusoe) == 3
+
+
 async def test_doubt_twice_over_is_for_a_person(crusoe: CrusoeLab) -> None:
     """After a second lost answer without a trace nothing more is sent."""
     vm_id = crusoe.add("gpu-1")

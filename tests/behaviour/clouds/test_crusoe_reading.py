@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from bot.clouds.crusoe.cloud import CrusoeCloud
+from bot.clouds.crusoe.retry import RetryPolicy
 from bot.clouds.errors import (
     ClockSkewError,
     CloudError,
@@ -155,6 +156,22 @@ async def test_retry_after_is_honoured(crusoe: CrusoeLab) -> None:
 
     assert sum(crusoe.clock.slept) >= 17
     assert crusoe.clock.slept[0] == 17
+
+
+async def test_a_limit_holds_everybody_with_the_key(crusoe: CrusoeLab) -> None:
+    """Who asks next waits as long as the one who was refused was told to."""
+    vm_id = crusoe.add("gpu-1")
+    once = CrusoeCloud(
+        replace(crusoe.session, retries=RetryPolicy(tries=1)), project=crusoe.project
+    )
+    crusoe.server.fail(Fault(gives=too_many("17")))
+    with pytest.raises(RateLimitedError):
+        await once.get(vm_id)
+    assert crusoe.clock.slept == []
+
+    await crusoe.cloud.get(vm_id)
+
+    assert crusoe.clock.slept == [17.0]
 
 
 async def test_a_long_retry_after_is_passed_on(crusoe: CrusoeLab) -> None:
