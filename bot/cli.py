@@ -96,7 +96,7 @@ def _launch(nodes: str | None, ranks_per_node: int | None) -> Launch | None:
 
 def _print(found: Diagnosis, *, as_json: bool) -> None:
     if as_json:
-        sys.stdout.write(found.model_dump_json(by_alias=True) + "\n")
+        sys.stdout.write(found.to_json() + "\n")
         return
     from bot.reports.terminal import show
 

@@ -16,7 +16,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from bot.diagnosis import Source, diagnose, diagnose_bytes
-from bot.diagnosis.contract import Diagnosis
+from bot.diagnosis.contract import DiagnosisV1
 from bot.diagnosis.prefixes import PREFIXES
 from bot.diagnosis.signatures import SIGNATURES, literals
 from tests.cases.accuracy import cases
@@ -110,7 +110,7 @@ def complaint(data: bytes, rng: random.Random) -> str | None:
     """Return what is wrong with the answer to this input, or None."""
     try:
         found = diagnose_bytes(data)
-        Diagnosis.model_validate_json(found.model_dump_json(by_alias=True))
+        DiagnosisV1.model_validate_json(found.to_json())
         sizes = [rng.randrange(1, 4000) for _ in range(5)]
         split = diagnose([Source(name=None, open=lambda: nullcontext(Trickle(data, sizes)))])
     except Exception:  # noqa: BLE001 - any is a find

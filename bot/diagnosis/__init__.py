@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from bot.diagnosis.contract import Diagnosis
 from bot.diagnosis.model import Launch
+from bot.diagnosis.result import Diagnosis
 from bot.diagnosis.source import Source, of_bytes
 
 __all__ = ["Diagnosis", "Launch", "Source", "diagnose", "diagnose_bytes", "of_bytes"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bot.diagnosis import names
-from bot.diagnosis.kinds import Kind
+from bot.diagnosis.kinds import Kind, KnownFrom
 from bot.diagnosis.model import Affected
 from bot.diagnosis.situation import Failing, Situation
 from bot.diagnosis.voices import REACHED_KINDS, Voice
@@ -55,7 +55,7 @@ def by_elimination(situation: Situation, voices: list[Voice]) -> tuple[Affected,
     machine, how = _by_elimination(situation, voices)
     if machine is None:
         return ()
-    known = "launch" if how == "nodes" and situation.view.launch.hosts else "log"
+    known: KnownFrom = "launch" if how == "nodes" and situation.view.launch.hosts else "log"
     return (Affected(host=machine, because=_WHY[how], known_from=known),)
 
 
@@ -175,7 +175,7 @@ def _placed(situation: Situation, one: Affected, local_ranks: set[int | None]) -
     launch = situation.view.launch
     if not launch.hosts:
         return one
-    known = "guess" if situation.view.dynamic else "launch"
+    known: KnownFrom = "guess" if situation.view.dynamic else "launch"
     if one.host is None and one.node_rank is not None and one.node_rank < len(launch.hosts):
         return _with(one, host=launch.hosts[one.node_rank], known_from=known)
     if one.host is None and one.ranks:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from bot.diagnosis import network, process
 from bot.diagnosis.affected import of_failing, of_voices
-from bot.diagnosis.kinds import Cause, Kind
+from bot.diagnosis.kinds import Cause, Confidence, Kind
 from bot.diagnosis.lookups import LOOKUP_KINDS, Asked, asked, owner_of
 from bot.diagnosis.model import Verdict
 from bot.diagnosis.situation import Situation
@@ -37,12 +37,12 @@ class Row:
     cause: Cause
     #: who is affected: `failing`, `nobody` or `owner` (the machine whose own name it is)
     affected: str
-    confidence: str
+    confidence: Confidence
     why: str
 
 
 def _row(
-    names: str, answer: str, who: str, others: str, cause: Cause, rest: tuple[str, str, str]
+    names: str, answer: str, who: str, others: str, cause: Cause, rest: tuple[str, Confidence, str]
 ) -> Row:
     def split(words: str) -> frozenset[str]:
         return frozenset(words.split("|"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bot.diagnosis.kinds import Cause
+from bot.diagnosis.kinds import Cause, Severity
 from bot.diagnosis.model import Affected, Verdict
 
-SEVERITY = {
+SEVERITY: dict[Cause, Severity] = {
     Cause.HARMLESS_WARNING: "warning",
     Cause.NO_STARTUP_FAILURE: "none",
 }

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
+
+Confidence = Literal["high", "medium", "low"]
+Severity = Literal["failure", "warning", "none"]
+#: How a machine is known: the log says it, the launch does, or it is a guess.
+KnownFrom = Literal["log", "launch", "guess"]
 
 
 class Kind(StrEnum):

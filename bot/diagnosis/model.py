@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bot.diagnosis.kinds import Cause, Kind
+from bot.diagnosis.kinds import Cause, Confidence, Kind, KnownFrom
 from bot.diagnosis.origin import NOWHERE, Origin
 
 
@@ -58,7 +58,7 @@ class Affected:
     node_rank: int | None = None
     because: str = ""
     #: how the host is known: *log*, *launch* or *guess*
-    known_from: str = "log"
+    known_from: KnownFrom = "log"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +66,7 @@ class Verdict:
     """What the decision table says; `explain` turns it into sentences."""
 
     cause: Cause
-    confidence: str
+    confidence: Confidence
     affected: tuple[Affected, ...] = ()
     #: what bears it out, most telling first
     evidence: tuple[Observation, ...] = ()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.diagnosis import names
 from bot.diagnosis.affected import by_elimination, of_voices
-from bot.diagnosis.kinds import Cause, Kind
+from bot.diagnosis.kinds import Cause, Kind, KnownFrom
 from bot.diagnosis.model import Affected, Observation, Verdict
 from bot.diagnosis.situation import Situation
 from bot.diagnosis.voices import REACHED_KINDS, Voice
@@ -289,10 +289,10 @@ def with_silent(situation: Situation, verdict: Verdict, silent: set[int | str]) 
 def _silent_numbers(situation: Situation, numbers: list[int], because: str) -> tuple[Affected, ...]:
     view = situation.view
     nodes = view.tasks_are_nodes
-    groups: dict[tuple[str | None, str], list[int]] = {}
+    groups: dict[tuple[str | None, KnownFrom], list[int]] = {}
     for number in numbers:
         host = view.task_host.get(number) or (None if nodes else view.rank_host.get(number))
-        known = "log"
+        known: KnownFrom = "log"
         if host is None:
             known = "guess" if view.dynamic else "launch"
             if nodes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.diagnosis.patterns import Pattern
-from bot.diagnosis.prefixes import strip_ansi
+from bot.diagnosis.peeling import strip_ansi
 from bot.diagnosis.redact import redact
 
 _LONGEST_QUOTE = 600

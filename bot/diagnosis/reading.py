@@ -13,7 +13,7 @@ from bot.diagnosis.kinds import Kind
 from bot.diagnosis.model import Observation
 from bot.diagnosis.origin import Origin
 from bot.diagnosis.patterns import Pattern
-from bot.diagnosis.prefixes import Peeled
+from bot.diagnosis.peeling import Peeled
 from bot.diagnosis.signatures import C10D, SIGNATURES, Signature
 from bot.diagnosis.unpack import unpack
 

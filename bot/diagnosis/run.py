@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from bot.diagnosis import names
-from bot.diagnosis.contract import AffectedMachine, Diagnosis, Evidence, LogFacts, Peer
 from bot.diagnosis.decide import decide
 from bot.diagnosis.explain import RESTART_MAY_HELP, SEVERITY, next_steps, summary
 from bot.diagnosis.kinds import Cause, Kind
@@ -16,6 +15,7 @@ from bot.diagnosis.network import with_silent
 from bot.diagnosis.origin import Origin
 from bot.diagnosis.quoting import quoted
 from bot.diagnosis.reading import Reader
+from bot.diagnosis.result import AffectedMachine, Diagnosis, Evidence, LogFacts, Peer
 from bot.diagnosis.scan import Literals, scan
 from bot.diagnosis.second_look import Mark, Speaker, look_for_progress, look_for_speakers
 from bot.diagnosis.signatures import literals

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bot.diagnosis.origin import Origin
-from bot.diagnosis.prefixes import Peeled, peel, strip_ansi
+from bot.diagnosis.peeling import Peeled, peel, strip_ansi
 from bot.diagnosis.records import records_of
 
 #: A collector's record in a shipper's record in a container's record.

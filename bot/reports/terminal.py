@@ -11,7 +11,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from bot.diagnosis import Diagnosis
-    from bot.diagnosis.contract import Peer
+    from bot.diagnosis.result import Peer
 
 _COLOUR = {"failure": "red", "warning": "yellow", "none": "green"}
 _KNOWN = {

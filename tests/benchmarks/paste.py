@@ -29,7 +29,7 @@ def main() -> None:
             {
                 "seconds": seconds,
                 "cpu_seconds": cpu_seconds,
-                "report": report.model_dump(mode="json"),
+                "report": json.loads(report.to_json()),
             }
         )
     )

@@ -139,7 +139,7 @@ def test_json_loads_no_report() -> None:
     """A machine that reads JSON does not wait for the terminal's report."""
     loaded = _modules("diagnose", str(EXAMPLE), "--json")
     assert "bot.diagnosis.run" in loaded
-    for heavy in ("rich", "ClusterShell", "httpx", "asyncssh", "slack_bolt"):
+    for heavy in ("rich", "pydantic", "ClusterShell", "httpx", "asyncssh", "slack_bolt"):
         assert heavy not in loaded
 
 

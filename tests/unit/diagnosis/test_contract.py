@@ -9,7 +9,7 @@ import pytest
 
 import bot.diagnosis
 from bot.diagnosis import Launch, diagnose, diagnose_bytes, of_bytes
-from bot.diagnosis.contract import Diagnosis, json_schema
+from bot.diagnosis.contract import DiagnosisV1, json_schema
 
 SCHEMA = Path(bot.diagnosis.__file__).parent / "schema" / "diagnosis-1.json"
 LOOKUP = (
@@ -27,9 +27,9 @@ def test_the_schema_that_is_checked_in_is_the_one_in_force() -> None:
 def test_what_is_printed_is_read_back() -> None:
     """The JSON form holds everything, under the published names."""
     found = diagnose_bytes(LOOKUP.encode())
-    printed = json.loads(found.model_dump_json(by_alias=True))
+    printed = json.loads(found.to_json())
     assert printed["schema"] == "nccl-dns/diagnosis/1"
-    assert Diagnosis.model_validate(printed) == found
+    assert DiagnosisV1.model_validate(printed).root == found
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_evidence_is_redacted_and_harmless_to_a_terminal() -> None:
     """Neither secrets nor control characters leave the core."""
     token = "hf_" + "abcdefghijklmnop" * 2
     found = diagnose_bytes(f"64: HF_TOKEN={token} \x1b[2J\x07{LOOKUP}".encode())
-    printed = found.model_dump_json()
+    printed = found.to_json()
     assert token not in printed
     assert "\\u001b" not in printed
     assert "\\u0007" not in printed

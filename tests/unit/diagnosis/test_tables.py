@@ -8,7 +8,8 @@ from bot.diagnosis.decide import LOOKUPS
 from bot.diagnosis.explain import HEADS, NEXT_STEPS, RESTART_MAY_HELP
 from bot.diagnosis.kinds import Cause, Kind
 from bot.diagnosis.origin import NOWHERE, Origin
-from bot.diagnosis.prefixes import PREFIXES, Prefix, peel
+from bot.diagnosis.peeling import peel
+from bot.diagnosis.prefixes import PREFIXES, Prefix
 from bot.diagnosis.progress import is_progress
 from bot.diagnosis.signatures import SIGNATURES, Signature, literals
 
