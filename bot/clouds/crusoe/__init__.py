@@ -1,0 +1,1 @@
+"""Crusoe Cloud's REST API, version 1, on httpx."""

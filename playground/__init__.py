@@ -1,0 +1,1 @@
+"""Stand-ins that speak the real protocols, for the demo, the tests and the lab."""

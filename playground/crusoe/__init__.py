@@ -1,0 +1,1 @@
+"""A strict local server of Crusoe's API: signatures, VM states and operations over time."""

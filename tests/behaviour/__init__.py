@@ -1,0 +1,1 @@
+"""Test each port: one suite that every adapter of it passes."""

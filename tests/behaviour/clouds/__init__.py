@@ -1,0 +1,1 @@
+"""Test the port of clouds, in memory and over HTTP."""

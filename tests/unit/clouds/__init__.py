@@ -1,0 +1,1 @@
+"""Test the rooms of clouds piece by piece."""
