@@ -53,7 +53,6 @@ class Kind(StrEnum):
     OWN_ADDRESS_UNKNOWN = "own_address_unknown"
     MESH_FAILED = "mesh_failed"
     LOOPBACK_USED = "loopback_used"
-    NCCL_STARTED = "nccl_started"
     NCCL_CONNECT_FAILED = "nccl_connect_failed"
     NCCL_RETRYING = "nccl_retrying"
     NCCL_GAVE_UP = "nccl_gave_up"

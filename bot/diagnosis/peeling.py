@@ -119,7 +119,7 @@ def peel(line: str, origin: Origin = NOWHERE) -> Peeled:
     head = _head(text[: c10.start()], origin)
     time = head.time
     if c10["time"] and not (time and time[4:5] == "-"):
-        time = _c10_time(c10["date"], c10["time"])
+        time = c10_time(c10["date"], c10["time"])
     return Peeled(
         text=head.text + text[c10.start() :],
         origin=head.origin,
@@ -217,7 +217,7 @@ def _number(text: str | None) -> int | None:
     return int(text) if text is not None else None
 
 
-def _c10_time(date: str | None, clock: str) -> str:
+def c10_time(date: str | None, clock: str) -> str:
     """Spell c10's `month*100+day` date (no leading zero) as month and day."""
     if not date:
         return clock

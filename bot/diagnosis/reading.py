@@ -14,7 +14,7 @@ from bot.diagnosis.model import Observation
 from bot.diagnosis.names import is_host_name
 from bot.diagnosis.origin import Origin
 from bot.diagnosis.patterns import Pattern
-from bot.diagnosis.peeling import Peeled
+from bot.diagnosis.peeling import Peeled, c10_time
 from bot.diagnosis.signatures import C10D, SIGNATURES, Signature
 from bot.diagnosis.unpack import unpack
 
@@ -32,6 +32,11 @@ _FOLLOW_LINES = 600
 _WRAP_FOLLOW_LINES = 60
 _FOLLOWED = (Kind.TRACEBACK, Kind.SECTION, Kind.ROOT_CAUSE, Kind.HOSTNAME_ASKED)
 _MAX_OPEN = 512
+#: c10's time, which alone changes where a process repeats itself.
+_STAMP = re.compile(rb"(?<=\[[IWEF])(\d{3,4}) (\d\d:\d\d:\d\d\.\d{9})(?= )")
+_LONGEST_HEAD = 120
+_REPEATED_KINDS = frozenset({Kind.LOOKUP_FAILED, Kind.REVERSE_LOOKUP_FAILED})
+_MOST_REPEATED = 8192
 _SEPARATOR = re.compile(rb"\r|\\r|\\n")
 
 #: Which signatures each literal of `signatures.literals()` can start.
@@ -104,13 +109,57 @@ class Reader:
         #: lines in which at least one message was recognised
         self.recognised = 0
         self._recognised_line = 0
+        self._repeated: dict[tuple[bytes, bytes, Origin], Observation] = {}
         #: whether the file holds others behind `==> name <==` headers
         self.sections = False
 
     def matched(self, line: bytes, number: int, offset: int, ids: frozenset[int]) -> None:
         """Read a line that holds the literals with these ids."""
-        signatures = _signatures(ids)
         seq = self._first_seq + offset
+        stamp = None if self.following else _STAMP.search(line, 0, _LONGEST_HEAD)
+        if stamp is None:
+            self._read_anew(line, number, seq, ids)
+            return
+        # the same look-up fails again and again: all but its time was read before
+        key = (line[: stamp.start()], line[stamp.end() :], self._section)
+        known = self._repeated.get(key)
+        if known is not None:
+            self._repeat(known, line, stamp, number, seq)
+            return
+        told: list[Observation] = []
+        outer, self._tell = self._tell, told.append
+        try:
+            self._read_anew(line, number, seq, ids)
+        finally:
+            self._tell = outer
+        for observation in told:
+            outer(observation)
+        if len(told) == 1 and told[0].kind in _REPEATED_KINDS and not self.following:
+            if len(self._repeated) >= _MOST_REPEATED:
+                self._repeated.clear()
+            self._repeated[key] = told[0]
+
+    def _repeat(
+        self, known: Observation, line: bytes, stamp: re.Match[bytes], number: int, seq: int
+    ) -> None:
+        """Tell what a line says that differs from a known one in c10's time alone."""
+        self._recognised_line = number
+        self.recognised += 1
+        self._tell(
+            Observation(
+                kind=known.kind,
+                fields=known.fields,
+                origin=known.origin,
+                seq=seq,
+                line=number,
+                text=line.decode("utf-8", "replace"),
+                time=c10_time(stamp[1].decode(), stamp[2].decode()),
+                repeats=known.repeats,
+            )
+        )
+
+    def _read_anew(self, line: bytes, number: int, seq: int, ids: frozenset[int]) -> None:
+        signatures = _signatures(ids)
         for part in _parts(line, ids):
             for peeled, raw in unpack(part, self._section):
                 self._read(peeled, raw, number, seq, signatures)

@@ -20,6 +20,7 @@ from bot.diagnosis.scan import Literals, scan
 from bot.diagnosis.second_look import (
     Mark,
     Speaker,
+    look_for_nccl_hosts,
     look_for_other_lines,
     look_for_progress,
     look_for_speakers,
@@ -61,6 +62,7 @@ def run(
     read = _first_look(sources, view, believe_names=believe_names, on_bytes=on_bytes)
     _look_for_progress(sources, view, believe_names=believe_names)
     _look_for_other_lines(sources, view, believe_names=believe_names)
+    _look_for_machines(sources, view)
     verdict = decide(view)
     if verdict.cause is Cause.RENDEZVOUS_TIMEOUT:
         silent = _look_for_silent(sources, view, believe_names=believe_names)
@@ -238,6 +240,17 @@ def _look_for_other_lines(sources: list[Source], view: View, *, believe_names: b
             )
         if found >= _OTHER_LINES[voice.anonymous]:
             voice.quiet = index * _FILE_STRIDE + last
+
+
+def _look_for_machines(sources: list[Source], view: View) -> None:
+    """Find out whose log it is, where a lone unlabelled speaker may be asking for its own name."""
+    situation = Situation(view)
+    if len(situation.failing) != 1 or situation.somebody_through:
+        return
+    if any(voice.anonymous for voice in situation.failing[0].voices):
+        for source in sources:
+            with source.open() as stream:
+                view.nccl_hosts |= look_for_nccl_hosts(stream)
 
 
 def _look_for_silent(sources: list[Source], view: View, *, believe_names: bool) -> set[Speaker]:

@@ -184,6 +184,27 @@ def look_for_other_lines(
     return found, last
 
 
+def look_for_nccl_hosts(stream: Readable, most: int = 32) -> set[str]:
+    """Return the machines that NCCL's own prefix names in its first lines."""
+    found: set[str] = set()
+    literals = Literals([b" NCCL "])
+    for buffer, length in Blocks(stream):
+        position = 0
+        while most > 0:
+            start, end = _next_line(buffer, position, length, literals)
+            if start < 0:
+                break
+            position, most = end + 1, most - 1
+            for peeled, _ in unpack(
+                bytes(buffer[start : min(end, start + _ENOUGH_BYTES)]), Origin()
+            ):
+                if peeled.origin.nccl_host is not None:
+                    found.add(peeled.origin.nccl_host)
+        if most <= 0:
+            break
+    return found
+
+
 #: A speaker: a rank's or node's number, or a machine's short name.
 Speaker = int | str
 

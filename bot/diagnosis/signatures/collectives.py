@@ -35,14 +35,6 @@ COLLECTIVES: tuple[Signature, ...] = (
         "device.cc:83] ifa != nullptr. Unable to find address for: bond1",
     ),
     sig(
-        Kind.NCCL_STARTED,
-        ("NCCL INFO cudaDriverVersion", "NCCL INFO Bootstrap"),
-        r"NCCL INFO (?:cudaDriverVersion|Bootstrap)",
-        "all NCCL",
-        "NCCL begins on the machine that its prefix names",
-        example="node-1:1:1 [0] NCCL INFO cudaDriverVersion 12040",
-    ),
-    sig(
         Kind.LOOPBACK_USED,
         ("Using lo:", "[0]lo:"),
         r"(?:Bootstrap ?: Using|NET/Socket ?: Using) (?:\[0\])?lo:(?P<remote>127\.[\d.]+)",
