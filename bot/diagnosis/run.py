@@ -209,7 +209,7 @@ def _questions(view: View) -> list[tuple[int, _Question]]:
 
 #: So many other lines show that a labelled speaker, or a lone unlabelled one, got on.
 _OTHER_LINES = {False: 1, True: 3}
-_MOST_ASKED = 64
+_MOST_ASKED = 8
 
 
 def _look_for_other_lines(sources: list[Source], view: View, *, believe_names: bool) -> None:
@@ -227,7 +227,9 @@ def _look_for_other_lines(sources: list[Source], view: View, *, believe_names: b
     ]
     if situation.somebody_through and any(voice.anonymous for voice in failing):
         return
-    for voice in failing[:_MOST_ASKED]:
+    if len(failing) > _MOST_ASKED:
+        return  # so many do not print something else by chance
+    for voice in failing:
         index, offset = divmod(voice.last_lookup, _FILE_STRIDE)
         source = sources[index]
         with source.open() as stream:

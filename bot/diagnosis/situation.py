@@ -93,18 +93,30 @@ class Situation:
     def _sibling_beyond(self, voice: Voice) -> bool:
         """Tell whether another process of the same machine, or of an unlabelled log, got beyond."""
         machine, file = self.view.machine(voice), voice.origin.file
-        for other in self.view.voices.values():
-            if other is voice or other.origin.file != file:
-                continue
-            if machine is not None and machine == self.view.machine(other):
-                beyond = other.last_reached
-            elif voice.anonymous and other.origin.rank is not None:
-                beyond = other.last_beyond
-            else:
-                continue
-            if beyond > voice.last_lookup:
-                return True
-        return False
+        if machine is not None:
+            return self._reached_on.get((file, machine), -1) > voice.last_lookup
+        return voice.anonymous and self._ranks_beyond.get(file, -1) > voice.last_lookup
+
+    @cached_property
+    def _reached_on(self) -> dict[tuple[str | None, str], int]:
+        """Return the last proof, per file and machine, that the store was reached from it."""
+        last: dict[tuple[str | None, str], int] = {}
+        for voice in self.view.voices.values():
+            machine = self.view.machine(voice)
+            if machine is not None:
+                key = (voice.origin.file, machine)
+                last[key] = max(last.get(key, -1), voice.last_reached)
+        return last
+
+    @cached_property
+    def _ranks_beyond(self) -> dict[str | None, int]:
+        """Return the last sign, per file, of a rank past its start-up."""
+        last: dict[str | None, int] = {}
+        for voice in self.view.voices.values():
+            if voice.origin.rank is not None:
+                file = voice.origin.file
+                last[file] = max(last.get(file, -1), voice.last_beyond)
+        return last
 
     # ------------------------------------------------------------------ look-ups
 

@@ -30,6 +30,8 @@ class View:
         self.rank_host: dict[int, str] = {}
         #: (observation, tasks) of every exit line of the launcher, in order
         self.exits: list[tuple[Observation, tuple[int, ...]]] = []
+        #: the last answer of `tasks_are_nodes`, and what it was given for
+        self._judged: tuple[tuple[int, int | None], bool] = ((0, None), False)
         self.cancelled_at: int | None = None
         self.joined: list[tuple[int, int, Observation]] = []
         self.world_size: int | None = None
@@ -159,6 +161,11 @@ class View:
         """Tell whether a launcher's task is a whole node (torchrun), not a rank."""
         if self.elastic:
             return True
+        if self._judged[0] != (len(self.exits), self.world_size):
+            self._judged = ((len(self.exits), self.world_size), self._one_task_a_node())
+        return self._judged[1]
+
+    def _one_task_a_node(self) -> bool:
         tasks = {task for _, ended in self.exits for task in ended}
         nodes = {seen.fields["node"] for seen, _ in self.exits}
         return bool(
