@@ -1,1 +1,1 @@
-"""Where ranks sit: node lists and how ranks are laid out over them. Pure."""
+"""Where ranks sit: node lists, how ranks are laid out over them, and which VM a host is. Pure."""

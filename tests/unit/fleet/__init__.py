@@ -1,1 +1,1 @@
-"""Test where ranks sit."""
+"""Test where ranks are placed, and which VM a host is."""

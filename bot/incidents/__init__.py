@@ -1,0 +1,1 @@
+"""What was seen and done about failures, and where it is kept."""

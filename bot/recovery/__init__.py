@@ -1,0 +1,1 @@
+"""What may be done about a failure, and what it costs."""

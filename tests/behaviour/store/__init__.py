@@ -1,0 +1,1 @@
+"""Test what the store promises, on SQLite and on PostgreSQL."""

@@ -1,0 +1,1 @@
+"""Test what the store keeps, apart from any database."""

@@ -1,0 +1,1 @@
+"""Test what is offered against a failure, and what is not."""
