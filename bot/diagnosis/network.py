@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from bot.diagnosis import names
 from bot.diagnosis.affected import by_elimination, of_voices
+from bot.diagnosis.connects import connects
 from bot.diagnosis.kinds import Cause, Kind, KnownFrom
 from bot.diagnosis.model import Affected, Observation, Verdict
 from bot.diagnosis.situation import Situation
@@ -96,12 +97,12 @@ def connect(situation: Situation) -> Verdict | None:
     for voice in view.voices.values():
         if _got_through(situation, voice):
             continue
-        out, no, _ = situation.connects(voice)
+        out, no, _ = connects(voice)
         timed_out = voice.has(Kind.CONNECT_TIMEOUT, Kind.CONNECT_FAILED_ALL)
         gave_up = voice.has(Kind.NCCL_GAVE_UP, Kind.NCCL_CONNECT_FAILED, Kind.MESH_FAILED)
         if no and not out and (timed_out or gave_up or not _only_retrying(voice)):
             refused.append(voice)
-        elif out or (timed_out and not _family_only(situation, voice)):
+        elif out or (timed_out and not _family_only(voice)):
             (refused if _to_itself(voice) and not out else blocked).append(voice)
         elif voice.has(Kind.NCCL_GAVE_UP):
             (refused if _retries_refused(situation) else blocked).append(voice)
@@ -133,9 +134,9 @@ def _only_retrying(voice: Voice) -> bool:
     return all(seen.kind is Kind.NOT_LISTENING_YET for seen in voice.connects.values())
 
 
-def _family_only(situation: Situation, voice: Voice) -> bool:
+def _family_only(voice: Voice) -> bool:
     """Tell whether a final failure is one of address family alone, on one machine."""
-    out, no, family = situation.connects(voice)
+    out, no, family = connects(voice)
     return bool(family) and not out and not no and not voice.has(Kind.CONNECT_TIMEOUT)
 
 
@@ -176,7 +177,7 @@ def _unreachable(situation: Situation, voices: list[Voice]) -> Verdict:
     view = situation.view
     machines = {view.observer(voice) for voice in voices}
     through = _somebody_else_through(situation, voices)
-    alone = through and len(machines) == 1
+    alone = len(machines) == 1 and (through or _others_do_not_complain(situation, voices))
     target = _target(voices)
     return Verdict(
         cause=Cause.PEER_UNREACHABLE,
@@ -196,6 +197,16 @@ def _alone(situation: Situation, voices: list[Voice]) -> tuple[Affected, ...]:
     if any(one.host is not None or one.ranks for one in found):
         return found
     return by_elimination(situation, voices) or found
+
+
+def _others_do_not_complain(situation: Situation, voices: list[Voice]) -> bool:
+    """Tell whether the launcher names other machines, not the store's, that find no fault."""
+    view = situation.view
+    if any(voice.anonymous for voice in voices):
+        return False
+    known = {names.short(host) for host in view.task_host.values()}
+    store = names.short(view.task_host[0]) if 0 in view.task_host else None
+    return bool(known - {store} - {view.machine(voice) for voice in voices})
 
 
 def _somebody_else_through(situation: Situation, voices: list[Voice]) -> bool:
@@ -287,6 +298,14 @@ def with_silent(situation: Situation, verdict: Verdict, silent: set[int | str]) 
         affected=affected,
         silent_ranks=() if situation.view.tasks_are_nodes else tuple(numbers),
     )
+
+
+def with_silent_store(situation: Situation, verdict: Verdict, silent: set[int | str]) -> Verdict:
+    """Return a refused verdict that names rank 0, where it has no line at all."""
+    if 0 not in silent:
+        return verdict
+    because = "it serves the store, and not one line comes from it"
+    return replace(verdict, affected=_silent_numbers(situation, [0], because))
 
 
 def _silent_numbers(situation: Situation, numbers: list[int], because: str) -> tuple[Affected, ...]:

@@ -11,7 +11,7 @@ from bot.diagnosis.decide import decide
 from bot.diagnosis.explain import RESTART_MAY_HELP, SEVERITY, next_steps, summary
 from bot.diagnosis.kinds import Cause, Kind
 from bot.diagnosis.model import Launch, Observation, Verdict
-from bot.diagnosis.network import with_silent
+from bot.diagnosis.network import with_silent, with_silent_store
 from bot.diagnosis.origin import Origin
 from bot.diagnosis.quoting import quoted
 from bot.diagnosis.reading import Reader
@@ -67,6 +67,9 @@ def run(
     if verdict.cause is Cause.RENDEZVOUS_TIMEOUT:
         silent = _look_for_silent(sources, view, believe_names=believe_names)
         verdict = with_silent(Situation(view), verdict, silent)
+    elif verdict.cause is Cause.PEER_NOT_LISTENING:
+        silent = _look_for_silent(sources, view, believe_names=believe_names)
+        verdict = with_silent_store(Situation(view), verdict, silent)
     return _published(view, verdict, read)
 
 
@@ -287,10 +290,11 @@ def _look_for_silent(sources: list[Source], view: View, *, believe_names: bool) 
 
 def _expected(view: View) -> int:
     """Return how many speakers there should be: ranks, or nodes under torchrun."""
+    tasks = {task for _, ended in view.exits for task in ended}
+    ended = max(tasks) + 1 if tasks else 0
     if view.tasks_are_nodes:
-        tasks = {task for _, ended in view.exits for task in ended}
-        return len(view.launch.hosts) or view.nnodes or (max(tasks) + 1 if tasks else 0)
-    return view.world_size or view.launch.world_size or 0
+        return len(view.launch.hosts) or view.nnodes or ended
+    return view.world_size or view.launch.world_size or ended
 
 
 def _plausible(view: View, missing: set[Speaker], everybody: set[Speaker]) -> bool:

@@ -8,7 +8,6 @@ from functools import cached_property
 from bot.diagnosis import names
 from bot.diagnosis.gai import code_of, glibc_code
 from bot.diagnosis.kinds import Kind
-from bot.diagnosis.model import Observation
 from bot.diagnosis.view import View
 from bot.diagnosis.voices import REACHED_KINDS, Voice
 
@@ -26,12 +25,6 @@ _NAMELESS = (Kind.HOST_NOT_FOUND, Kind.COMM_ID_LOOKUP_FAILED)
 _AGENT_WAITED = (Kind.RDZV_TIMEOUT, Kind.RDZV_CLOSED)
 #: what comes only after the name was found
 _RESOLVED = (Kind.CONNECT_TIMEOUT, Kind.CONNECT_FAILED, Kind.SERVER_TIMEOUT, Kind.STORE_RETRY)
-#: errno values of Linux, macOS and Windows
-UNREACHABLE = frozenset(
-    {"113", "101", "110", "112", "100", "65", "60", "51", "10060", "10065", "10051"}
-)
-REFUSED = frozenset({"111", "61", "10061", "104", "10054", "54"})
-OTHER_FAMILY = frozenset({"97", "99", "22", "47", "49", "10047", "10049", "10022"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -384,44 +377,3 @@ class Situation:
                 return False
         run = numbers[-1] - numbers[0] + 1 == size
         return run and size in {2, 4, 8, 16} and numbers[0] % size == 0 and numbers[0] > 0
-
-    # ------------------------------------------------------------------ connects
-
-    def connects(self, voice: Voice) -> tuple[set[str], set[str], set[str]]:
-        """Return the peers that a voice found unreachable, refusing, of another family."""
-        blocked: set[str] = set()
-        refused: set[str] = set()
-        family: set[str] = set()
-        for (peer, _, why), seen in voice.connects.items():
-            bucket = _bucket(why, seen)
-            if bucket == "blocked":
-                blocked.add(peer)
-            elif bucket == "refused":
-                refused.add(peer)
-            elif bucket == "family":
-                family.add(peer)
-        return blocked, refused, family
-
-
-_BUCKET_BY_KIND = {
-    Kind.CONNECT_TIMEOUT: "deadline",
-    Kind.CONNECT_FAILED_ALL: "deadline",
-    Kind.SERVER_TIMEOUT: "blocked",
-    Kind.NOT_LISTENING_YET: "refused",
-}
-
-
-def _bucket(why: str, seen: Observation) -> str:
-    by_kind = _BUCKET_BY_KIND.get(seen.kind)
-    if by_kind is not None:
-        return by_kind
-    if why in OTHER_FAMILY:
-        return "family"
-    text = seen.fields.get("text", "").lower()
-    if why in REFUSED or "refused" in text or "reset by peer" in text:
-        return "refused"
-    if why in UNREACHABLE or any(
-        words in text for words in ("no route", "timed out", "unreachable", "host is down")
-    ):
-        return "blocked"
-    return "other"
