@@ -24,12 +24,18 @@ class Component:
 
     #: The command as found on PATH.
     command: str
-    #: Package on Debian and Ubuntu.
+    #: Package on Debian and Ubuntu, or several separated by commas.
     debian: str
-    #: Formula of Homebrew.
+    #: Formula of Homebrew; `-` where it has none.
     brew: str
     #: Uses that need it: `ci`, `test`, `bench`.
     used_by: frozenset[str]
+
+    @property
+    def installing(self) -> str:
+        """Say how to install it."""
+        brew = "" if self.brew == "-" else f", or brew install {self.brew}"
+        return f"apt-get install {self.debian.replace(',', ' ')}{brew}"
 
 
 def read_table(text: str) -> dict[str, Component]:
@@ -62,11 +68,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if command not in table:
                 pytest.fail(f"add a row for {command!r} to scripts/system-packages.txt")
             if shutil.which(command) is None:
-                row = table[command]
-                pytest.skip(
-                    f"{MISSING}: {command} "
-                    f"(apt-get install {row.debian}, or brew install {row.brew})"
-                )
+                pytest.skip(f"{MISSING}: {command} ({table[command].installing})")
 
 
 def _fail_if_missing(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -1,0 +1,44 @@
+"""Place the ranks of a Slurm job by what its scheduler told of it. Pure."""
+
+from __future__ import annotations
+
+from bot.fleet.distribution import parse_distribution
+from bot.fleet.placement import Placement
+from bot.fleet.slurm import SlurmStep, place_het, place_step
+from bot.schedulers.model import Job, Step
+
+
+def placement(job: Job) -> Placement:
+    """Return where the tasks of a job run, components counted on, and how that is known.
+
+    A step that was seen has nodes and tasks of its own; without one those of the job are taken,
+    which is a guess where there are several nodes. Raises PlacementError as `place_step` does.
+    """
+    if job.parts:
+        return place_het([_step(part) for part in job.parts])
+    return place_step(_step(job))
+
+
+def _step(job: Job) -> SlurmStep:
+    seen = _only_step(job)
+    distribution = parse_distribution(job.distribution) if job.distribution else None
+    if seen is None:
+        return SlurmStep(
+            nodes=job.nodes,
+            nodes_of_job=True,
+            ntasks=job.ntasks,
+            ntasks_per_node=job.ntasks_per_node,
+            distribution=distribution,
+        )
+    return SlurmStep(
+        nodes=seen.nodes,
+        ntasks=seen.ntasks,
+        ntasks_per_node=job.ntasks_per_node,
+        distribution=distribution,
+    )
+
+
+def _only_step(job: Job) -> Step | None:
+    """Return the step that a person started, where there is one and it tells its nodes."""
+    steps = [step for step in job.steps if step.id.isdigit() and step.nodes]
+    return steps[0] if len(steps) == 1 else None

@@ -1,0 +1,285 @@
+"""Prove the rules of the port on every adapter."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.diagnosis import diagnose_bytes
+from bot.diagnosis.kinds import Cause
+from bot.fleet.placement import Known
+from bot.schedulers.errors import (
+    AmbiguousJobError,
+    NodeHeldError,
+    NotOursError,
+    UnknownJobError,
+    UnknownNodeError,
+)
+from bot.schedulers.model import DistributionFrom, JobState, Reading, Stream
+from bot.schedulers.placing import placement
+from tests.behaviour.schedulers.world import LOOKUP_FAILED, World, job_id
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_failed_job_is_found_with_what_a_report_needs(world: World) -> None:
+    """An ended job tells state, exit code, nodes in order, tasks, distribution and times."""
+    number = world.failed()
+
+    job = await world.scheduler.job(job_id(number))
+
+    assert (job.label, job.state, job.exit_code) == (str(number), JobState.FAILED, 1)
+    assert (job.nodes, job.ntasks, job.ntasks_per_node) == (("n0", "n1"), 4, 2)
+    assert (job.distribution, job.distribution_from) == ("cyclic", DistributionFrom.SCRIPT)
+    assert (job.batch, job.batch_host, job.name) == (True, "n0", "pretrain")
+    assert job.submitted_at is not None
+    assert job.started_at is not None
+    assert job.ended_at is not None
+    assert abs(datetime.now(UTC) - job.ended_at) < timedelta(minutes=2)
+
+
+async def test_a_running_job_tells_its_distribution_by_its_step(world: World) -> None:
+    """While a step runs it is asked; an end that lies in the future is not shown as one."""
+    job = await world.scheduler.job(job_id(world.running()))
+
+    assert (job.state, job.ended_at) == (JobState.RUNNING, None)
+    assert (job.distribution or "").lower() == "cyclic"
+    assert job.distribution_from is DistributionFrom.STEP
+    step = next(step for step in job.steps if step.id == "0")
+    assert (step.nodes, step.ntasks) == (("n0", "n1"), 4)
+    placed = placement(job)
+    assert [rank.host for rank in placed.ranks] == ["n0", "n1", "n0", "n1"]
+    assert placed.weakest is Known.LAUNCH
+
+
+async def test_both_outputs_of_a_job_are_read(world: World) -> None:
+    """What c10d says is in stderr, and a diagnosis can use what was carried over."""
+    job = await world.scheduler.job(job_id(world.failed()))
+
+    logs = await world.scheduler.logs(job)
+
+    by_stream = {file.stream: file for file in logs.files if file.stream is not Stream.STEP}
+    assert {file.reading for file in by_stream.values()} == {Reading.READ}
+    assert by_stream[Stream.STDOUT].text == b"starting\n"
+    error = by_stream[Stream.STDERR]
+    assert LOOKUP_FAILED.encode() in error.text
+    assert error.line_in_file(1) == 1
+    assert diagnose_bytes(error.text).cause is Cause.RESOLVER_FAILED
+
+
+async def test_a_job_that_waits_is_an_answer(world: World) -> None:
+    """Before its start a job has no nodes and no log, and says so."""
+    job = await world.scheduler.job(job_id(world.waiting()))
+    logs = await world.scheduler.logs(job)
+
+    assert (job.state, job.nodes, job.started_at) == (JobState.PENDING, (), None)
+    assert "has not started (BeginTime)" in job.waits_because
+    assert logs.files == ()
+    assert logs.notes == (job.waits_because,)
+    assert await world.scheduler.nodes(job) == ()
+
+
+async def test_an_unknown_job_is_said_to_be_unknown(world: World) -> None:
+    """A number that was never given out is no purged job."""
+    with pytest.raises(UnknownJobError, match="999999"):
+        await world.scheduler.job(job_id(999999))
+
+
+async def test_an_array_needs_its_task(world: World) -> None:
+    """An array is ambiguous, names its tasks, and each of them is a job."""
+    number = world.array()
+
+    with pytest.raises(AmbiguousJobError, match=rf"{number}_3 \(RUNNING\).*Name one"):
+        await world.scheduler.job(job_id(number))
+    job = await world.scheduler.job(job_id(number, task=5))
+
+    assert (job.label, job.array_job, job.array_task) == (f"{number}_5", number, 5)
+
+
+async def test_a_heterogeneous_job_has_its_components(world: World) -> None:
+    """The whole job lists its components in order; one of them can be asked for alone."""
+    number = world.heterogeneous()
+
+    whole = await world.scheduler.job(job_id(number))
+    second = await world.scheduler.job(job_id(number, het=1))
+
+    assert [part.label for part in whole.parts] == [f"{number}+0", f"{number}+1"]
+    assert second.label == f"{number}+1"
+    assert second.nodes == whole.parts[1].nodes
+    nodes = await world.scheduler.nodes(whole)
+    assert [node.name for node in nodes] == [*whole.parts[0].nodes, *second.nodes]
+
+
+async def test_failures_since_a_time(world: World) -> None:
+    """Jobs that ended badly since then are listed, and none from before."""
+    number = world.failed()
+    world.running()
+
+    recent = await world.scheduler.failures(datetime.now(UTC) - timedelta(minutes=2))
+    later = await world.scheduler.failures(datetime.now(UTC) + timedelta(minutes=1))
+
+    assert str(number) in [job.id for job in recent]
+    assert {job.state for job in recent} == {JobState.FAILED}
+    assert later == ()
+
+
+async def test_nodes_that_are_free(world: World) -> None:
+    """A node with a job or a drain on it is not idle; one partition can be asked for."""
+    assert [node.name for node in await world.scheduler.idle_nodes("gpu")] == ["n0", "n1"]
+    assert await world.scheduler.idle_nodes("no-such-partition") == ()
+
+    world.somebody_drains("n1", "bad link")
+
+    assert [node.name for node in await world.scheduler.idle_nodes()] == ["n0"]
+
+
+async def test_an_unknown_node_is_an_error(world: World) -> None:
+    """A name that the cluster does not have is never left out silently."""
+    with pytest.raises(UnknownNodeError, match="n7"):
+        await world.scheduler.named_nodes(("n0", "n7"))
+    with pytest.raises(UnknownNodeError, match="n7"):
+        await world.scheduler.node("n7")
+
+
+@pytest.mark.parametrize("name", ["n[0-1]", "n0,n1", "ALL", "n0 state=down", "", "-n0"])
+async def test_only_one_node_can_be_named(world: World, name: str) -> None:
+    """A list, a pattern or an option in place of a name drains nothing."""
+    with pytest.raises(UnknownNodeError):
+        await world.scheduler.drain(name, "test")
+
+    assert len(await world.scheduler.idle_nodes()) == 2
+
+
+async def test_a_drain_carries_our_reason_and_the_prior_state(world: World) -> None:
+    """The reason says who, why and what was before; draining again changes nothing."""
+    drained = await world.scheduler.drain("n1", "resolver failed;\nincident 7")
+    again = await world.scheduler.drain("n1", "something else")
+    node = await world.scheduler.node("n1")
+
+    assert drained.reason == "nccl-dns: resolver failed; incident 7 (was IDLE)"
+    assert (drained.before.state, drained.before.drained) == ("IDLE", False)
+    assert node.drained
+    assert node.reason == drained.reason
+    assert (again.already, again.reason) == (True, drained.reason)
+    assert [idle.name for idle in await world.scheduler.idle_nodes()] == ["n0"]
+
+
+async def test_our_own_drain_can_be_undone(world: World) -> None:
+    """Resume takes our drain away and leaves the node without a reason."""
+    drained = await world.scheduler.drain("n1", "resolver failed")
+
+    node = await world.scheduler.resume("n1", drained.reason)
+
+    assert not node.drained
+    assert node.reason == ""
+
+
+async def test_a_busy_node_can_be_drained(world: World) -> None:
+    """A job on the node goes on, and the state it had is kept."""
+    number = world.running(node="n1")
+
+    drained = await world.scheduler.drain("n1", "resolver failed")
+
+    assert drained.before.state in {"ALLOCATED", "MIXED"}
+    assert drained.after.drained
+    assert f"(was {drained.before.raw_state})" in drained.reason
+    assert (await world.scheduler.job(job_id(number))).state is JobState.RUNNING
+
+
+async def test_somebody_elses_drain_is_left_alone(world: World) -> None:
+    """It is quoted, neither overwritten nor undone."""
+    world.somebody_drains("n1", "RMA 4711, do not touch")
+
+    with pytest.raises(NodeHeldError, match='drained already: "RMA 4711, do not touch" by'):
+        await world.scheduler.drain("n1", "resolver failed")
+    with pytest.raises(NotOursError, match="RMA 4711"):
+        await world.scheduler.resume("n1")
+
+    node = await world.scheduler.node("n1")
+    assert (node.drained, node.reason) == (True, "RMA 4711, do not touch")
+    assert node.reason_by
+    assert node.reason_at is not None
+
+
+async def test_a_drain_that_somebody_took_over_is_not_ours_any_more(world: World) -> None:
+    """Where the reason was changed after our drain, resume leaves the node drained."""
+    drained = await world.scheduler.drain("n1", "resolver failed")
+    world.somebody_drains("n1", "keep it, I am looking")
+
+    with pytest.raises(NotOursError, match="keep it, I am looking"):
+        await world.scheduler.resume("n1", drained.reason)
+
+    assert (await world.scheduler.node("n1")).drained
+
+
+async def test_a_drain_of_another_incident_is_not_undone(world: World) -> None:
+    """Our own drain with another reason belongs to another incident."""
+    await world.scheduler.drain("n1", "incident 8")
+
+    with pytest.raises(NotOursError, match="incident 8"):
+        await world.scheduler.resume("n1", "nccl-dns: incident 7 (was IDLE)")
+
+
+async def test_a_node_that_is_in_service_is_not_resumed(world: World) -> None:
+    """There is nothing of ours to undo on it."""
+    with pytest.raises(NotOursError, match="not drained"):
+        await world.scheduler.resume("n0")
+
+
+async def test_a_reserved_node_is_left_alone(world: World) -> None:
+    """Who reserved it has plans for it."""
+    world.somebody_reserves("n1")
+
+    with pytest.raises(NodeHeldError, match="reservation"):
+        await world.scheduler.drain("n1", "resolver failed")
+
+    assert not (await world.scheduler.node("n1")).drained
+
+
+async def test_a_node_that_somebody_wants_rebooted_is_left_alone(world: World) -> None:
+    """A reboot that is asked for comes by itself."""
+    world.somebody_wants_reboot("n1")
+
+    with pytest.raises(NodeHeldError, match="rebooted"):
+        await world.scheduler.drain("n1", "resolver failed")
+
+
+async def test_a_waiting_job_can_be_held(world: World) -> None:
+    """A held job says who holds it and goes on waiting."""
+    number = world.waiting()
+
+    await world.scheduler.hold(job_id(number))
+
+    job = await world.scheduler.job(job_id(number))
+    assert (job.state, job.reason) == (JobState.PENDING, "JobHeldAdmin")
+
+
+async def test_a_job_can_be_cancelled(world: World) -> None:
+    """A cancelled job is over, and did not fail."""
+    number = world.running()
+
+    await world.scheduler.cancel(job_id(number))
+
+    world.settle(number, JobState.CANCELLED)
+    job = await world.scheduler.job(job_id(number))
+    assert job.state is JobState.CANCELLED
+    assert job.has_ended
+
+
+async def test_a_failed_job_can_be_requeued(world: World) -> None:
+    """It keeps its number and counts the restart."""
+    number = world.failed()
+
+    await world.scheduler.requeue(job_id(number))
+
+    assert (await world.scheduler.job(job_id(number))).restarts == 1
+
+
+@pytest.mark.parametrize("change", ["hold", "cancel", "requeue"])
+async def test_an_unknown_job_cannot_be_changed(world: World, change: str) -> None:
+    """What changed nothing must not look as if it had."""
+    from bot.schedulers.errors import SchedulerError
+
+    with pytest.raises(SchedulerError, match="999999"):
+        await getattr(world.scheduler, change)(job_id(999999))

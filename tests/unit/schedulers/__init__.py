@@ -1,0 +1,1 @@
+"""Prove the parts of the schedulers room one by one."""
