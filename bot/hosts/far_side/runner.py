@@ -1,0 +1,151 @@
+"""Run a list of probes on the machine that this text is sent to; answer one JSON line a probe.
+
+Travels behind `looks.py` and `inside.py` as one text, or is so installed by root on the machine:
+Python 3.8, standard library. Words that begin with `@` are done there; everything else is a
+command. All probes run at once, each in its own process and session, killed at its time-out; output
+beyond a probe's bound is thrown away. Nothing writes to disk or starts a service.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import contextlib
+import os
+import re
+import select
+import signal
+import sys
+import time
+from typing import Callable, cast  # noqa: UP035 # for Python 3.8
+
+from bot.hosts.far_side.inside import WORDS
+from bot.hosts.far_side.looks import ENVIRONMENT, say
+
+#: None runs what is asked. Installed for sudo, this holds the only command lines that are run:
+#: each a list of regular expressions, a trailing `*` entry for any number of words.
+ALLOWED: list[list[str]] | None = None
+
+
+def allowed(argv: list[str]) -> bool:
+    """Tell whether an installed helper may run this command line."""
+    if ALLOWED is None:
+        return True
+    for row in ALLOWED:
+        fixed, rest = (row[:-2], row[-1]) if row[-2:-1] == ["*"] else (row, "")
+        if len(argv) < len(fixed) or (len(argv) > len(fixed) and not rest):
+            continue
+        pairs = list(zip(fixed, argv)) + [(rest, word) for word in argv[len(fixed) :]]  # noqa: B905
+        if all(re.fullmatch(pattern, word) for pattern, word in pairs):
+            return True
+    return False
+
+
+class Child:
+    """One probe, running."""
+
+    def __init__(self, row: dict, deadline: float) -> None:  # type: ignore[type-arg]
+        self.row, self.began, self.data, self.cut = row, time.monotonic(), b"", False
+        self.until = min(deadline, self.began + row["ms"] / 1000)
+        self.fd, write = os.pipe()
+        os.set_blocking(self.fd, False)
+        self.pid = os.fork()
+        if self.pid == 0:
+            self.become(write)
+        os.close(write)
+
+    def become(self, write: int) -> None:
+        """Turn this process into the probe; never return."""
+        code = 127
+        try:
+            os.setsid()
+            # Holds beyond exec and if the parent dies: nothing of ours is left behind.
+            signal.setitimer(signal.ITIMER_REAL, max(self.until - time.monotonic(), 0.01) + 1)
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(write, 1)
+            os.dup2(write, 2)
+            argv = self.row["argv"]
+            if not allowed(argv):
+                os.write(2, b"this helper may not run that\n")
+                code = 126
+            elif argv[0] in WORDS:
+                code = cast("Callable[..., int]", WORDS[argv[0]])(*argv[1:])
+            else:
+                os.execvpe(argv[0], argv, ENVIRONMENT)  # noqa: S606
+        except OSError as error:
+            os.write(2, str(error).encode())
+        except BaseException as error:  # noqa: BLE001
+            os.write(2, repr(error).encode())
+            code = 70
+        finally:
+            os._exit(code)
+
+    def read(self) -> None:
+        """Take what has been printed, up to the bound."""
+        with contextlib.suppress(BlockingIOError):
+            while chunk := os.read(self.fd, 65536):
+                room = self.row["bytes"] - len(self.data)
+                self.cut = self.cut or len(chunk) > room
+                self.data += chunk[: max(room, 0)]
+                if time.monotonic() > self.until:
+                    return
+
+    def over(self) -> bool:
+        """Tell whether the probe has ended or run out of time; say its answer then."""
+        self.read()
+        done, status = os.waitpid(self.pid, os.WNOHANG)
+        late = time.monotonic() >= self.until
+        if not done and not late:
+            return False
+        rc = None
+        if done:
+            self.read()
+            rc = -(status & 127) if status & 127 else status >> 8
+        # Whatever it started and left behind goes, too.
+        with contextlib.suppress(OSError):
+            os.killpg(self.pid, signal.SIGKILL)
+        os.close(self.fd)
+        ms = int((time.monotonic() - self.began) * 1000)
+        answer = {"name": self.row["name"], "rc": rc, "ms": ms}
+        answer["output"] = base64.b64encode(self.data).decode()
+        if self.cut:
+            answer["cut"] = True
+        say(answer)
+        self.rc = rc
+        return True
+
+
+def run(rows: list[dict], deadline: float) -> bool:  # type: ignore[type-arg]
+    """Run rows at once until all have answered; tell whether all went well."""
+    children = [Child(row, deadline) for row in rows]
+    left = list(children)
+    try:
+        while left:
+            select.select([child.fd for child in left], [], [], 0.01)
+            left = [child for child in left if not child.over()]
+            time.sleep(0.005)
+    finally:
+        for child in left:
+            with contextlib.suppress(OSError):
+                os.killpg(child.pid, signal.SIGKILL)
+    return all(child.rc == 0 for child in children)
+
+
+def main() -> None:
+    """Read the order, run gates first and the rest only if they hold."""
+    order = ast.literal_eval(sys.stdin.buffer.read().decode())
+    with contextlib.suppress(OSError, AttributeError, ImportError):
+        import ctypes
+
+        # A killed connection takes the helper with it.
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)
+    sys.stdout.write("@helper\n")
+    sys.stdout.flush()
+    deadline = time.monotonic() + order["within_ms"] / 1000
+    gates = [row for row in order["probes"] if row.get("gate")]
+    if run(gates, deadline):
+        run([row for row in order["probes"] if not row.get("gate")], deadline)
+
+
+if __name__ == "__main__":
+    main()

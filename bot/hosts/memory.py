@@ -1,0 +1,50 @@
+"""Machines in memory, for tests and for a bot without SSH."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+
+from bot.hosts import probes, wire
+from bot.hosts.errors import LoginError, SilentError
+from bot.hosts.evidence import evidence, unreachable
+from bot.hosts.model import Evidence, ProbeResult, Row
+from bot.hosts.port import Hosts, Target
+from bot.hosts.probes import PROBES, Question, Table
+
+#: Answers rows as a machine would, or raises a LoginError.
+Machine = Callable[[Sequence[Row]], Iterable[ProbeResult]]
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class MemoryHosts(Hosts):
+    """Machines that answer in process; their answers pass through the wire form."""
+
+    def __init__(self, now: Callable[[], datetime] = _now) -> None:
+        self._now = now
+        self._machines: dict[str, Machine] = {}
+
+    def put(self, address: str, machine: Machine) -> None:
+        """Let a machine answer at an address, in place of what was there."""
+        self._machines[address] = machine
+
+    async def probe(self, target: Target, question: Question, table: Table = PROBES) -> Evidence:
+        """Ask the machine at the target's address."""
+        rows = probes.rows(question, target.proof_kind, target.proof, table)
+        machine = self._machines.get(target.address)
+        if machine is None:
+            return unreachable(target, self._now(), _nobody(target))
+        answers = wire.Answers(rows)
+        try:
+            for result in machine(rows):
+                answers.feed(wire.line(result))
+        except LoginError as error:
+            return unreachable(target, self._now(), error)
+        return evidence(target, self._now(), answers)
+
+
+def _nobody(target: Target) -> LoginError:
+    return SilentError(f"Nothing answers at {target.address}.")

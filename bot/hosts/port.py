@@ -1,0 +1,37 @@
+"""What the product needs of machines."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from bot.hosts.model import Evidence
+from bot.hosts.probes import PROBES, ProofKind, Question, Table
+from bot.hosts.words import Address, Proof
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Target:
+    """A machine to look at, and how it proves that it is the one."""
+
+    #: the cloud's id; host keys are pinned to it, not to the address
+    vm_id: str
+    #: for people
+    name: str
+    #: from the cloud's API (names are what is broken), or the scheduler's NodeAddr without a cloud
+    address: Address
+    proof_kind: ProofKind = "product_uuid"
+    #: what the machine must say of itself; on Crusoe, its SMBIOS UUID is the VM's id
+    proof: Proof
+
+
+class Hosts(ABC):
+    """Machines that can be looked at."""
+
+    @abstractmethod
+    async def probe(self, target: Target, question: Question, table: Table = PROBES) -> Evidence:
+        """Run the read-only probes, or some of them, on one machine, within ten seconds.
+
+        A machine that cannot be reached, hangs or is another one is an answer, too: the evidence
+        then holds where the way in ended and no results.
+        """

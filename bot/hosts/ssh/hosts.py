@@ -1,0 +1,180 @@
+"""Probe machines over SSH: one login, one command, one answer, in bounded time and memory."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import asyncssh
+
+from bot.hosts import probes, wire
+from bot.hosts.errors import AccessError, LoginError, LoginHangsError
+from bot.hosts.evidence import evidence, unreachable
+from bot.hosts.model import Delays, Evidence, Row
+from bot.hosts.port import Hosts, Target
+from bot.hosts.probes import PROBES, Question, Table
+from bot.hosts.ssh.connect import Opened
+from bot.hosts.ssh.options import SshOptions
+from bot.hosts.ssh.pins import Pins
+from bot.hosts.ssh.pool import Pool
+
+#: Bytes read at once, and bytes that may wait unread on a channel.
+_CHUNK, _WINDOW = 32768, 262144
+#: Bytes of standard error that are looked at.
+_COMPLAINT = 2048
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@asynccontextmanager
+async def ssh_hosts(
+    options: SshOptions, now: Callable[[], datetime] = _now
+) -> AsyncIterator[SshHosts]:
+    """Open the machines of a fleet and close all connections at the end."""
+    hosts = SshHosts(options, now)
+    try:
+        yield hosts
+    finally:
+        await hosts.close()
+
+
+class SshHosts(Hosts):
+    """Machines over SSH. Raises HostSetupError when made with settings that cannot be used."""
+
+    def __init__(self, options: SshOptions, now: Callable[[], datetime] = _now) -> None:
+        self._options = options
+        self._now = now
+        self._pins = Pins(options.known_hosts, trust_on_first_use=options.trust_on_first_use)
+        self._clock = asyncio.get_running_loop().time
+        self._turns = asyncio.Semaphore(options.limits.at_once)
+        self._pool = Pool(options, self._pins, self._clock)
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._pool.close()
+
+    async def probe(self, target: Target, question: Question, table: Table = PROBES) -> Evidence:
+        """Log in, unless a connection is open, and run the probes when it is their turn."""
+        async with self._turns:
+            return await self._probe(
+                target, probes.rows(question, target.proof_kind, target.proof, table)
+            )
+
+    async def _probe(self, target: Target, rows: tuple[Row, ...]) -> Evidence:
+        began = self._clock()
+        until = began + self._options.limits.total.total_seconds()
+        try:
+            async with asyncio.timeout_at(until):
+                opened = await self._pool.get(target)
+                login = timedelta(seconds=self._clock() - began)
+                found = await self._asked(target, rows, opened, login, until)
+        except LoginError as error:
+            return unreachable(target, self._now(), error)
+        except TimeoutError:
+            await self._pool.drop(target)
+            late = LoginHangsError(f"{target.name} did not let us in within the time for a probe.")
+            return unreachable(target, self._now(), late)
+        if found.failure is not None:
+            self._pins.drop(target.vm_id)
+            await self._pool.drop(target)
+        elif opened.key_on_first_use:
+            self._pins.keep(target.vm_id)
+        return found
+
+    async def _asked(
+        self, target: Target, rows: tuple[Row, ...], opened: Opened, login: timedelta, until: float
+    ) -> Evidence:
+        run = _Run(wire.Answers(rows), self._clock)
+        # A little before the end, so that what was answered until then is kept.
+        left = timedelta(seconds=max(until - self._clock() - 1, 1))
+        try:
+            async with asyncio.timeout_at(until - 0.2):
+                await run.through(
+                    opened.connection,
+                    wire.command(sudo=self._options.sudo, installed=self._options.helper),
+                    wire.standard_input(
+                        rows, min(left, wire.WITHIN), installed=bool(self._options.helper)
+                    ),
+                )
+        except (TimeoutError, OSError, asyncssh.Error):
+            await self._pool.drop(target)
+        if problem := run.problem(target, sudo=self._options.sudo):
+            return unreachable(target, self._now(), problem)
+        return evidence(
+            target,
+            self._now(),
+            run.answers,
+            Delays(login=login, shell=run.shell, helper=run.helper),
+            key_on_first_use=opened.key_on_first_use,
+        )
+
+
+class _Run:
+    """One command on an open connection; exit codes are not believed, only whole answers."""
+
+    def __init__(self, answers: wire.Answers, clock: Callable[[], float]) -> None:
+        self.answers = answers
+        self._clock = clock
+        self._complaint = b""
+        self.shell: timedelta | None = None
+        self.helper: timedelta | None = None
+
+    async def through(
+        self, connection: asyncssh.SSHClientConnection, command: str, standard_input: bytes
+    ) -> None:
+        """Run the command until its answer is complete or it ends."""
+        began = self._clock()
+        process: asyncssh.SSHClientProcess[bytes] = await connection.create_process(
+            command, encoding=None, window=_WINDOW
+        )
+        complaints = asyncio.ensure_future(self._listen(process))
+        try:
+            # A command that ends without reading (sudo refuses) has said why all the same.
+            with contextlib.suppress(OSError):
+                process.stdin.write(standard_input)
+                process.stdin.write_eof()
+            while not self.answers.complete:
+                data = await process.stdout.read(_CHUNK)
+                if not data:
+                    # The complaint may come after the end of output.
+                    await asyncio.wait([complaints], timeout=0.5)
+                    return
+                self.answers.feed(data)
+                self._measure(began)
+        finally:
+            complaints.cancel()
+            process.channel.abort()
+
+    def _measure(self, began: float) -> None:
+        passed = timedelta(seconds=self._clock() - began)
+        if self.shell is None and wire.SHELL in self.answers.marks:
+            self.shell = passed
+        if self.helper is None and wire.HELPER in self.answers.marks:
+            self.helper = passed - (self.shell or timedelta(0))
+
+    async def _listen(self, process: asyncssh.SSHClientProcess[bytes]) -> None:
+        while len(self._complaint) < _COMPLAINT:
+            data = await process.stderr.read(_COMPLAINT)
+            if not data:
+                return
+            self._complaint += data[:_COMPLAINT]
+        # A flood of complaints stops here: unread, it fills the window and no more memory.
+
+    def problem(self, target: Target, *, sudo: bool) -> LoginError | None:
+        """Return why the helper never ran, where it did not."""
+        if wire.HELPER in self.answers.marks:
+            return None
+        said = ascii(self._complaint.decode(errors="replace").strip())[:200]
+        if self._complaint.startswith(b"sudo:"):
+            return AccessError(f"{target.name} refuses `sudo -n`: {said}. Nothing was asked.")
+        if wire.SHELL in self.answers.marks and self._complaint:
+            return AccessError(
+                f"The probe helper cannot run on {target.name} (it needs python3): {said}."
+            )
+        step = "sudo" if sudo and wire.SHELL in self.answers.marks else "its login shell"
+        return LoginHangsError(f"{target.name} let us in, but {step} did not run our command.")

@@ -1,0 +1,1 @@
+"""Machines that are looked at: in memory, simulated over SSH, and a real sshd."""

@@ -1,0 +1,1 @@
+"""Rules of looking at machines, without a network."""
