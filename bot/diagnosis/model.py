@@ -29,7 +29,7 @@ class Observation:
     repeats: int = 1
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Launch:
     """How a job was launched, as someone outside the log says: a claim, not a finding."""
 
@@ -49,7 +49,7 @@ class Launch:
         return len(self.hosts) * self.ranks_per_node if self.hosts and self.ranks_per_node else None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Affected:
     """A machine (or ranks of an unnamed one) where the first fault sits."""
 
@@ -61,7 +61,7 @@ class Affected:
     known_from: KnownFrom = "log"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
     """What the decision table says; `explain` turns it into sentences."""
 

@@ -54,7 +54,7 @@ _ROOT_CAUSE_ROW = Pattern(
 )
 
 
-@dataclass(kw_only=True, slots=True)
+@dataclass(kw_only=True)
 class _Open:
     """Something that goes on after its first line: a traceback, a wrapped message, a table."""
 

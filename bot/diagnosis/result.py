@@ -16,7 +16,7 @@ from bot.diagnosis.kinds import Cause, Confidence, KnownFrom, Severity
 _STRICT = {"extra": "forbid", "use_attribute_docstrings": True}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class AffectedMachine:
     """A machine, or ranks of an unnamed one, where the first fault sits."""
 
@@ -31,7 +31,7 @@ class AffectedMachine:
     known_from: KnownFrom
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Peer:
     """A host that somebody looked up or tried to reach; never affected on that account."""
 
@@ -45,7 +45,7 @@ class Peer:
     """Failed look-ups, folded lines counted in."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Evidence:
     """A quoted line, redacted."""
 
@@ -56,7 +56,7 @@ class Evidence:
     text: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class LogFacts:
     """What was read."""
 
@@ -71,7 +71,7 @@ class LogFacts:
     last_time: str | None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Diagnosis:
     """What a log comes down to."""
 

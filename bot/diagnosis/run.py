@@ -41,7 +41,7 @@ def _compiled() -> Literals:
     return Literals(literals())
 
 
-@dataclass(kw_only=True, slots=True)
+@dataclass(kw_only=True)
 class _Read:
     """What the first look counted."""
 
@@ -120,7 +120,7 @@ _ANSWERABLE = (
 )
 
 
-@dataclass(kw_only=True, slots=True)
+@dataclass(kw_only=True)
 class _Question:
     """What one voice last said that progress would answer."""
 

@@ -48,7 +48,7 @@ class LineReader(Protocol):
         """Take a line that follows one for which `following` was set."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Totals:
     """What a scan went through."""
 

@@ -28,7 +28,7 @@ _LAUNCHER = Pattern(r"slurmstepd|srun: ")
 _SECTION = next(row.pattern for row in LAUNCHERS if row.kind is Kind.SECTION)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+@dataclass(frozen=True, kw_only=True, order=True)
 class Mark:
     """Where the first look saw something that later progress would answer."""
 

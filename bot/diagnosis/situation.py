@@ -27,7 +27,7 @@ _AGENT_WAITED = (Kind.RDZV_TIMEOUT, Kind.RDZV_CLOSED)
 _RESOLVED = (Kind.CONNECT_TIMEOUT, Kind.CONNECT_FAILED, Kind.SERVER_TIMEOUT, Kind.STORE_RETRY)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Failing:
     """One observer whose look-ups failed and did not recover."""
 

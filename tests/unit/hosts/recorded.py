@@ -1,4 +1,4 @@
-"""Answers that four real machines gave, healthy and broken, as `tests/cases/hosts` holds them.
+"""Answers that four real machines gave, healthy and broken, as `tests/recordings` holds them.
 
 Recorded from Debian 12 with systemd 252 and libnss-resolve: node-1 broken, node-2 its healthy peer
 (a fault of the name server hits both). One line an answer, its output as text; mounts and journals
@@ -19,7 +19,7 @@ from bot.hosts.port import Target
 from bot.hosts.probes import Question
 from bot.hosts.words import Address, HostName, Port, Proof
 
-FOLDER = Path(__file__).parents[2] / "cases" / "hosts"
+FOLDER = Path(__file__).parents[2] / "recordings"
 DOMAIN, SERVER = "lab.internal", "10.77.0.2"
 QUESTION = Question(
     names=(
