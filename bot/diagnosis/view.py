@@ -13,10 +13,10 @@ from functools import cached_property
 from bot.diagnosis import names
 from bot.diagnosis.kinds import Kind
 from bot.diagnosis.model import Launch, Observation
-from bot.diagnosis.nodelist import expand
 from bot.diagnosis.notes import MOST_VOICES, NOTES
 from bot.diagnosis.origin import Origin
 from bot.diagnosis.voices import LIFE_KINDS, NETWORK_KINDS, WARNING_KINDS, Voice
+from bot.errors import PlacementError
 
 
 class View:
@@ -132,7 +132,12 @@ class View:
         """Return the machines of the job in node order, as the launch or the log lists them."""
         if self.launch.hosts or self.nodes_text is None:
             return self.launch.hosts
-        return expand(self.nodes_text)
+        from bot.fleet.nodes import node_list
+
+        try:
+            return node_list(self.nodes_text)
+        except PlacementError:
+            return ()
 
     # ------------------------------------------------------------------ who is where
 

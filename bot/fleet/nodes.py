@@ -13,6 +13,7 @@ MOST_NODES = 20_000
 #: Blanks and line ends separate names as commas do; round an operator they mean nothing.
 _BLANKS = re.compile(r"\s+")
 _ROUND_OPERATOR = re.compile(r"\s*([,!&^])\s*")
+_OPERATORS = frozenset("!&^")
 #: Commas inside brackets separate ranges instead.
 _SEPARATOR = re.compile(r",+(?![^\[]*\])")
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
@@ -38,6 +39,9 @@ def node_list(text: str) -> tuple[str, ...]:
     if len(nodes) > MOST_NODES:
         message = f"{text!r} names {len(nodes)} machines; at most {MOST_NODES} are taken."
         raise PlacementError(message)
+    if _OPERATORS.intersection(text):
+        # spelling out the operands could take far more than the few machines of the result
+        return tuple(nodes)
     names = set(nodes)
     written = _as_written(text)
     return written if set(written) == names else tuple(nodes)

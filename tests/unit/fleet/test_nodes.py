@@ -81,3 +81,8 @@ def test_a_block_needs_at_least_one_rank_a_node() -> None:
         block("a1", 0)
 
     assert block("a[1-2]", 8) == (("a1", "a2"), 8)
+
+
+def test_operators_are_never_spelled_out() -> None:
+    """Few machines may be left of operands that would fill the memory."""
+    assert len(expand("a[1-200000]!a[1-199998]")) == 2
