@@ -99,6 +99,11 @@ def _print(found: Diagnosis, *, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(found.to_json() + "\n")
         return
+    if not sys.stdout.isatty():
+        from bot.reports.plain import text
+
+        sys.stdout.write(text(found))
+        return
     from bot.reports.terminal import show
 
     show(found)

@@ -9,7 +9,7 @@ it nor whether the service, the record or the setting is at fault.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.diagnosis import network, process
 from bot.diagnosis.affected import of_failing, of_voices
@@ -22,8 +22,7 @@ from bot.diagnosis.view import View
 _ANY = frozenset({"*"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(NamedTuple):
     """One row of the look-up table; the first that fits decides."""
 
     #: what is asked for: `malformed`, `own`, `odd` (a name that nobody else mentions), `plain`

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from bot.diagnosis.names import is_address
 from bot.diagnosis.origin import NOWHERE, Origin
@@ -51,6 +50,8 @@ def origin_of_file(path: str) -> Origin:
     stands beside a rank; folders count only in layouts that have one a machine.
     """
     path = path.replace("\\", "/")
+    if not any(letter.isdecimal() for letter in path):
+        return NOWHERE
     told = Origin(
         rank=_last(_RANK, _without(path, _NODE_RANK, _LOCAL_RANK)),
         node_rank=_last(_NODE_RANK, path),
@@ -64,7 +65,7 @@ def origin_of_file(path: str) -> Origin:
 def file_origin(path: str, *, believe_name: bool = True) -> Origin:
     """Return the origin of a whole file: its name as the speaker, and what that name tells."""
     told = origin_of_file(path) if believe_name else NOWHERE
-    return replace(told, file=path)
+    return told._replace(file=path)
 
 
 def _without(text: str, *patterns: Pattern) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.diagnosis import names
 from bot.diagnosis.affected import of_failing
@@ -24,8 +24,7 @@ LOOKUP_KINDS = (
 _MOST_NAMED = 6
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
+class Asked(NamedTuple):
     """The question that failed, by the columns of the look-up table."""
 
     failing: tuple[Failing, ...]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from bot.diagnosis.kinds import Cause, Confidence, Kind, KnownFrom
 from bot.diagnosis.origin import NOWHERE, Origin
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """One recognised line."""
 
     kind: Kind
@@ -29,8 +28,7 @@ class Observation:
     repeats: int = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Launch:
+class Launch(NamedTuple):
     """How a job was launched, as someone outside the log says: a claim, not a finding."""
 
     #: machines in the order of their node ranks
@@ -49,8 +47,7 @@ class Launch:
         return len(self.hosts) * self.ranks_per_node if self.hosts and self.ranks_per_node else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Affected:
+class Affected(NamedTuple):
     """A machine (or ranks of an unnamed one) where the first fault sits."""
 
     host: str | None
@@ -61,8 +58,7 @@ class Affected:
     known_from: KnownFrom = "log"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What the decision table says; `explain` turns it into sentences."""
 
     cause: Cause
@@ -77,4 +73,4 @@ class Verdict:
     silent_ranks: tuple[int, ...] = ()
     #: name that matters to the sentences (target, program error, port)
     subject: str = ""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()

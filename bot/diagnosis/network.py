@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bot.diagnosis import names
 from bot.diagnosis.affected import by_elimination, of_voices
 from bot.diagnosis.connects import connects
@@ -292,8 +290,7 @@ def with_silent(situation: Situation, verdict: Verdict, silent: set[int | str]) 
         Affected(host=machine, because=because) for machine in machines
     )
     named = any(one.host for one in affected)
-    return replace(
-        verdict,
+    return verdict._replace(
         confidence="high" if named else verdict.confidence,
         affected=affected,
         silent_ranks=() if situation.view.tasks_are_nodes else tuple(numbers),
@@ -305,7 +302,7 @@ def with_silent_store(situation: Situation, verdict: Verdict, silent: set[int | 
     if 0 not in silent:
         return verdict
     because = "it serves the store, and not one line comes from it"
-    return replace(verdict, affected=_silent_numbers(situation, [0], because))
+    return verdict._replace(affected=_silent_numbers(situation, [0], because))
 
 
 def _silent_numbers(situation: Situation, numbers: list[int], because: str) -> tuple[Affected, ...]:

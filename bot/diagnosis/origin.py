@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Who logged a line. What is not told is None; numbers of different kinds never mix."""
 
     #: name of the file the line stands in, as given or as a header in the text names it

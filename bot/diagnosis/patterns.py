@@ -6,7 +6,7 @@ The tables hold some two hundred; compiling them all would cost more than readin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 
@@ -23,9 +23,9 @@ class Pattern:
         """Return the compiled expression."""
         return re.compile(self.text, self._flags)
 
-    def match(self, text: str) -> re.Match[str] | None:
-        """Match at the start."""
-        return self.compiled.match(text)
+    def match(self, text: str, start: int = 0) -> re.Match[str] | None:
+        """Match at `start`."""
+        return self.compiled.match(text, start)
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
         """Match the whole text."""
@@ -39,6 +39,6 @@ class Pattern:
         """Find every match."""
         return self.compiled.finditer(text)
 
-    def sub(self, replacement: str, text: str) -> str:
+    def sub(self, replacement: str | Callable[[re.Match[str]], str], text: str) -> str:
         """Replace every match."""
         return self.compiled.sub(replacement, text)

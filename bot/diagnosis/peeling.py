@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from bot.diagnosis.filenames import origin_of_file
 from bot.diagnosis.names import looks_like_host
@@ -90,8 +90,7 @@ _ROWS = _by_first_character()
 _ANY = tuple(row for row in PREFIXES if row.starts is None)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Peeled:
+class Peeled(NamedTuple):
     """A line without its prefixes, and what these told."""
 
     text: str
@@ -112,7 +111,7 @@ def peel(line: str, origin: Origin = NOWHERE) -> Peeled:
     folded = _RAY_FOLDED.search(text) if "across cluster]" in text else None
     if folded is not None:
         peeled = peel(text[: folded.start()], origin)
-        return replace(peeled, repeats=min(peeled.repeats * int(folded[1]), _MOST_REPEATS))
+        return peeled._replace(repeats=min(peeled.repeats * int(folded[1]), _MOST_REPEATS))
     c10 = C10.search(text, 0, _LONGEST_HEAD) if "[" in text else None
     if c10 is None:
         return _peeled(text, origin)
@@ -140,7 +139,7 @@ _STUB = "[W a.cpp:1] "
 def _head(head: str, origin: Origin) -> Peeled:
     """Peel what stands before c10's prefix: mostly the same few labels, line after line."""
     peeled = _peeled(head + _STUB, origin)
-    return replace(peeled, text=peeled.text.removesuffix(_STUB))
+    return peeled._replace(text=peeled.text.removesuffix(_STUB))
 
 
 def _peeled(text: str, origin: Origin) -> Peeled:
@@ -162,9 +161,9 @@ def _peeled(text: str, origin: Origin) -> Peeled:
             text = text.lstrip()
     nccl = NCCL.match(text)
     if nccl:
-        origin = replace(origin, nccl_host=nccl["host"])
+        origin = origin._replace(nccl_host=nccl["host"])
         if origin.process is None and not origin.labelled:
-            origin = replace(origin, process=nccl["process"])
+            origin = origin._replace(process=nccl["process"])
         text = text[nccl.end() :]
     return Peeled(text=text, origin=origin, time=_iso(time), repeats=min(repeats, _MOST_REPEATS))
 
@@ -197,7 +196,7 @@ def _told_by(groups: dict[str, str], origin: Origin) -> Origin:
         return origin
     if "file" in groups:
         inner = origin_of_file(groups["file"])
-        return origin.inside(replace(inner, file=groups["file"]))
+        return origin.inside(inner._replace(file=groups["file"]))
     host = groups.get("ip") or groups.get("host") or groups.get("labelled") or groups.get("pod")
     host = host or groups.get("name")
     local = groups.get("local_rank") or groups.get("local")

@@ -7,7 +7,7 @@ launcher task numbers are different things and stay apart here; the log itself h
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.diagnosis.patterns import Pattern
 
@@ -17,8 +17,7 @@ _NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"
 _IP = r"\[[0-9A-Fa-f:.]+\]|[0-9A-Fa-f]*:[0-9A-Fa-f:.]+|\d{1,3}(?:\.\d{1,3}){3}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prefix:
+class Prefix(NamedTuple):
     """One prefix that something puts in front of a line."""
 
     #: what puts it there

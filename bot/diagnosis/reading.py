@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 
 from bot.diagnosis.exceptions import FINAL_LINE, is_frame, is_own, of_the_job
@@ -226,8 +226,8 @@ class Reader:
             self._section = self._outer.inside(
                 file_origin(fields["file"], believe_name=self._believe_name)
             )
-            self._section = replace(self._section, file=fields["file"])
-            self._tell(replace(observation, origin=self._section))
+            self._section = self._section._replace(file=fields["file"])
+            self._tell(observation._replace(origin=self._section))
             return
         if kind in {Kind.TRACEBACK, Kind.ROOT_CAUSE, Kind.HOSTNAME_ASKED}:
             self._begin(_Open(kind=kind, first=observation, until=self._followed + _FOLLOW_LINES))
@@ -268,7 +268,7 @@ class Reader:
         if opened.kind is Kind.HOSTNAME_ASKED:
             if is_host_name(peeled.text.strip()):
                 fields = {"prompt": peeled.text.strip()}
-                self._tell(replace(opened.first, kind=Kind.LAUNCH, fields=fields))
+                self._tell(opened.first._replace(kind=Kind.LAUNCH, fields=fields))
             return True
         return self._rest_of_message(opened, peeled, number)
 
@@ -302,7 +302,7 @@ class Reader:
         }
         if rank:
             fields["rank"] = rank[1]
-        self._tell(replace(opened.first, fields=fields, seq=opened.first.seq + 1))
+        self._tell(opened.first._replace(fields=fields, seq=opened.first.seq + 1))
         opened.rows.clear()  # a table of failures goes on with the next one
         return root
 
@@ -317,7 +317,7 @@ class Reader:
                     whole = Peeled(text=joined, origin=first.origin, time=first.time)
                     self._recognise(row.kind, match, whole, joined, first.line, first.seq)
                     return True
-        opened.first = replace(first, text=first.text.rstrip() + " " + peeled.text.strip())
+        opened.first = first._replace(text=first.text.rstrip() + " " + peeled.text.strip())
         return opened.lines >= _WRAP_LINES or number > first.line + 50
 
 

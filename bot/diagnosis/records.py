@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from bot.diagnosis.filenames import origin_of_file
 from bot.diagnosis.origin import NOWHERE, Origin
@@ -59,8 +59,7 @@ _MAX_DEPTH = 6
 _MAX_RECORDS = 100_000
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """One line of text out of a record, and what its labels tell."""
 
     text: str
@@ -171,7 +170,7 @@ def _labelled(labels: dict[str, str], origin: Origin) -> Origin:
     )
     path = _first(labels, _FILE)
     if path and "/" in path:
-        inner = inner.inside(replace(origin_of_file(path), file=None))
+        inner = inner.inside(origin_of_file(path)._replace(file=None))
     return inner.inside(origin) if inner.labelled else origin
 
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
-from bot.diagnosis.redact_hosts import hide_host_names
 from bot.diagnosis.redact_keys import blank_key_blocks
 from bot.diagnosis.redact_names import NAMES
 from bot.diagnosis.redact_rules import MARK, Rule, lowered
@@ -26,8 +25,7 @@ RULES: tuple[Rule, ...] = (*SHAPES, *NAMES)
 _ROUNDS = 8
 
 
-@dataclass(frozen=True, kw_only=True)
-class Redacted:
+class Redacted(NamedTuple):
     """A text without its secrets."""
 
     #: As given, with `[redacted:<kind>]` in place of each secret and as many lines.
@@ -36,8 +34,7 @@ class Redacted:
     counts: Mapping[str, int]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Span:
+class _Span(NamedTuple):
     start: int
     end: int
     row: int
@@ -52,6 +49,8 @@ def redact(text: str, *, hide_hosts: bool = False) -> Redacted:
     counts: Counter[str] = Counter()
     clean = _without_secrets(text, counts)
     if hide_hosts:
+        from bot.diagnosis.redact_hosts import hide_host_names
+
         # A pseudonym can make a secret of what an address made look like none.
         hidden = None
         while clean != hidden:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 
+from bot.diagnosis.patterns import Pattern
+
 PRIVATE_KEY = "[redacted:private-key]"
 
 _LABEL = r"(?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _END = rf"-{{4,5}} ?END {_LABEL}"
 #: A block that begins, and as much of it as is on the same line, its newlines perhaps as `\n`.
-_BEGIN = re.compile(
+_BEGIN = Pattern(
     rf"-{{4,5}} ?BEGIN {_LABEL}(?:(?:[A-Za-z0-9+/=\s\\:,]|-(?!-))*+{_END}|"
     r"(?:(?:(?:\\+[nr])++|[ ](?=[A-Za-z0-9+/]{44}))?[A-Za-z0-9+/=]++)*+)"
 )
@@ -23,11 +25,11 @@ _END_OF_BLOCK = re.compile(_END)
 #: A full line of a block is 64, 70 or 76 wide and, unlike a checksum or a path, of mixed case.
 _FULL_WIDTH = 44
 _SURELY_NO_WORD = 20
-_RUN = re.compile(r"(?:(?<=\[)[0-9;]{1,16}[mK])?(?P<body>[A-Za-z0-9+/]+={0,2}|=[A-Za-z0-9+/]{4})")
+_RUN = Pattern(r"(?:(?<=\[)[0-9;]{1,16}[mK])?(?P<body>[A-Za-z0-9+/]+={0,2}|=[A-Za-z0-9+/]{4})")
 #: What differs between the prefixes of one writer's lines: the time. A rank or a pid does not.
-_TIME = re.compile(r"[0-9][0-9:.,TZ+/-]{7,}")
+_TIME = Pattern(r"[0-9][0-9:.,TZ+/-]{7,}")
 #: A line of one word is a log's, not a key's last.
-_WORD = re.compile(r"[A-Z]?[a-z]*|[A-Z]*|[0-9]*")
+_WORD = Pattern(r"[A-Z]?[a-z]*|[A-Z]*|[0-9]*")
 #: How much of what surrounds a run is compared with its neighbours.
 _SURROUNDINGS = 80
 #: Lines without key material after which a block without an end is taken as cut off.

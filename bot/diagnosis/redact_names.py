@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 
+from bot.diagnosis.patterns import Pattern
 from bot.diagnosis.redact_rules import FILL, HEX, Rule
 from bot.diagnosis.redact_shapes import START
 
@@ -52,7 +53,7 @@ _KEY_OWNERS = (
 _KEY_OF = "(?:" + "|".join(rf"(?<={owner})|(?<={owner}[_ -])" for owner in _KEY_OWNERS) + ")"
 
 # Placeholders, types, paths, references: what stands where a secret would and is none.
-_HARMLESS = re.compile(
+_HARMLESS = Pattern(
     r"[*x.]+|none|null|nil|true|false|yes|no|not|is|are|was|required|invalid|incorrect|missing|"
     r"expired|empty|unset|undefined|unknown|denied|failed|prompt|hidden|masked|redacted|"
     r"password|passwd|token|secret|[a-z_]\w*(?:\.\w+)*\([\w.]*|authentication|bearer|basic|digest|negotiate|aws4-hmac-sha\d+|"
@@ -62,8 +63,8 @@ _HARMLESS = re.compile(
     r"(?:self|args|os|config|cfg|settings|kwargs|opts?|options|env|environ|params)[.\[].*",
     re.IGNORECASE | re.DOTALL,
 )
-_NUMBER = re.compile(r"0x[0-9a-f]+|[-+]?[\d.,_:]+(?:e[-+]?\d+)?[a-z%/]{0,6}", re.IGNORECASE)
-_BASE64_KEY = re.compile(r"[A-Za-z0-9/+=]{40,}")
+_NUMBER = Pattern(r"0x[0-9a-f]+|[-+]?[\d.,_:]+(?:e[-+]?\d+)?[a-z%/]{0,6}", re.IGNORECASE)
+_BASE64_KEY = Pattern(r"[A-Za-z0-9/+=]{40,}")
 _MINIMUM_OPAQUE = 8
 _LONG = 20
 

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from bot.diagnosis.patterns import Pattern
+
 #: What stands in place of a secret.
 MARK = re.compile(r"\[redacted:[a-z0-9-]{1,40}\]")
 
@@ -35,7 +37,7 @@ def lowered(text: str) -> str:
 
 
 def lines_with(
-    literals: Iterable[str], text: str, hint: re.Pattern[str] | None = None
+    literals: Iterable[str], text: str, hint: Pattern | None = None
 ) -> list[tuple[int, int]]:
     """Find the lines that hold one of some literals: where each begins and ends, in order.
 
@@ -79,7 +81,7 @@ class Rule:
     #: Whether every match begins with a literal: then it is tried only where one stands.
     anchored: bool = True
     #: Otherwise, what must match where a literal stands for the line to be searched.
-    hint: re.Pattern[str] | None = None
+    hint: Pattern | None = None
     #: Judges the value that the pattern found.
     accepts: Callable[[str], bool] = anything
     #: What of a match stays readable.

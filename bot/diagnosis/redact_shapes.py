@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bot.diagnosis.patterns import Pattern
 from bot.diagnosis.redact_rules import FILL, Rule
 
 # A secret may begin where no letter or digit stands before it, or where these only belong to an
@@ -254,7 +255,7 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         kind="email",
         literals=("@", "%40"),
-        hint=re.compile(r"(?:@|%40)(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2}"),
+        hint=Pattern(r"(?:@|%40)(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2}"),
         anchored=False,
         regex=(
             rf"{_START_OF_NAME}(?!(?:git|root|ubuntu|debian|centos|admin|ec2-user|slurm|nobody|"

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 import hyperscan
 
@@ -48,8 +47,7 @@ class LineReader(Protocol):
         """Take a line that follows one for which `following` was set."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Totals:
+class Totals(NamedTuple):
     """What a scan went through."""
 
     #: lines, an unfinished last one included

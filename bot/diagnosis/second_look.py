@@ -8,7 +8,7 @@ any line at all of rank 77?". Both stop as soon as they know.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.diagnosis.filenames import file_origin
 from bot.diagnosis.kinds import Kind
@@ -28,8 +28,7 @@ _LAUNCHER = Pattern(r"slurmstepd|srun: ")
 _SECTION = next(row.pattern for row in LAUNCHERS if row.kind is Kind.SECTION)
 
 
-@dataclass(frozen=True, kw_only=True, order=True)
-class Mark:
+class Mark(NamedTuple):
     """Where the first look saw something that later progress would answer."""
 
     #: start of the line, in bytes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from bot.diagnosis import names
 from bot.diagnosis.gai import code_of, glibc_code
@@ -27,8 +27,7 @@ _AGENT_WAITED = (Kind.RDZV_TIMEOUT, Kind.RDZV_CLOSED)
 _RESOLVED = (Kind.CONNECT_TIMEOUT, Kind.CONNECT_FAILED, Kind.SERVER_TIMEOUT, Kind.STORE_RETRY)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Failing:
+class Failing(NamedTuple):
     """One observer whose look-ups failed and did not recover."""
 
     observer: object

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from bot.diagnosis.origin import Origin
 from bot.diagnosis.peeling import Peeled, peel, strip_ansi
@@ -42,4 +41,4 @@ def _texts(text: str, outer: Origin, time: str | None, depth: int) -> Iterator[t
             for record in records:
                 yield from _texts(record.text, record.origin, record.time or time, depth + 1)
             return
-    yield (peeled if time is None else replace(peeled, time=time)), text
+    yield (peeled if time is None else peeled._replace(time=time)), text

@@ -7,7 +7,6 @@ merge of everybody. A *machine* is where voices sit, once the log has linked the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 
 from bot.diagnosis import names
@@ -80,7 +79,7 @@ class View:
             self.first_time = self.first_time or seen.time
             self.last_time = seen.time
         if seen.kind is Kind.BARRIER_TIMEOUT and not seen.origin.labelled:
-            seen = replace(seen, origin=replace(seen.origin, rank=int(seen.fields["rank"])))
+            seen = seen._replace(origin=seen.origin._replace(rank=int(seen.fields["rank"])))
         voice = self.voice(seen.origin)
         kind = seen.kind
         voice.counts[kind] += seen.repeats

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.diagnosis.kinds import Kind
 from bot.diagnosis.patterns import Pattern
 
 
-@dataclass(frozen=True, kw_only=True)
-class Signature:
+class Signature(NamedTuple):
     """One message, what it means and what it does not mean."""
 
     kind: Kind

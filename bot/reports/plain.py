@@ -1,0 +1,31 @@
+"""The report for a file or a pipe: no colour, no wrapping, a line of a log stays one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.reports.sections import Section, headline, sections
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bot.diagnosis import Diagnosis
+
+_GAP = "  "
+
+
+def text(found: Diagnosis) -> str:
+    """Return the report as lines of text, the last one ended."""
+    parts = [": ".join(headline(found)), found.summary]
+    for section in sections(found):
+        parts += ["", *([section.title] if section.title else []), *_lines(section)]
+    return "\n".join(parts) + "\n"
+
+
+def _lines(section: Section) -> Iterator[str]:
+    rows = (*([section.columns] if section.columns else []), *section.rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        first = row[0].rjust(widths[0]) if section.numbered else row[0].ljust(widths[0])
+        rest = [cell.ljust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        yield _GAP.join((first, *rest)).rstrip()
