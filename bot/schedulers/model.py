@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.fleet.torchrun import Torchrun
+
 
 class Kind(StrEnum):
     """The kind of scheduler that an ID belongs to."""
@@ -144,6 +146,8 @@ class Job:
     distribution: str | None = None
     distribution_from: DistributionFrom | None = None
     steps: tuple[Step, ...] = ()
+    #: the torchrun command of its script; None where there is none or it is not known
+    torchrun: Torchrun | None = None
     #: paths as the scheduler gives them, patterns and all; empty where it gives none
     stdout: str = ""
     stderr: str = ""

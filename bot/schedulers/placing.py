@@ -5,18 +5,27 @@ from __future__ import annotations
 from bot.fleet.distribution import parse_distribution
 from bot.fleet.placement import Placement
 from bot.fleet.slurm import SlurmStep, place_het, place_step
+from bot.fleet.torchrun import place
 from bot.schedulers.model import Job, Step
 
 
 def placement(job: Job) -> Placement:
-    """Return where the tasks of a job run, components counted on, and how that is known.
+    """Return where the ranks of a job run, components counted on, and how that is known.
 
     A step that was seen has nodes and tasks of its own; without one those of the job are taken,
-    which is a guess where there are several nodes. Raises PlacementError as `place_step` does.
+    which is a guess where there are several nodes. Where the script starts torchrun, a task is a
+    node's agent and not a rank. Raises PlacementError as `place_step` and `place` do.
     """
     if job.parts:
         return place_het([_step(part) for part in job.parts])
+    if job.torchrun is not None:
+        return place(job.torchrun, _step(job).nodes)
     return place_step(_step(job))
+
+
+def ranks_together(job: Job) -> int | None:
+    """Return how many consecutive ranks each host has by its launcher, in whatever order."""
+    return job.torchrun.nproc_per_node if job.torchrun else None
 
 
 def _step(job: Job) -> SlurmStep:

@@ -216,7 +216,11 @@ class SlurmScheduler(Scheduler):
             parts = tuple([await self._with_layout(part) for part in job.parts])
             return replace(parts[0], parts=parts)
         way = next((one for one in self._ways if Operation.STEPS in one.can), None)
-        if way is None or not job.has_started or job.distribution:
+        if way is None or not job.has_started:
+            return job
+        said = script.read(await way.script(job), job)
+        job = replace(job, torchrun=said.torchrun)
+        if job.distribution:
             return job
         running = job.state in {JobState.RUNNING, JobState.COMPLETING, JobState.SUSPENDED}
         steps = await way.steps(job) if running else ()
@@ -227,12 +231,11 @@ class SlurmScheduler(Scheduler):
                 distribution=layout,
                 distribution_from=DistributionFrom.STEP,
             )
-        said = script.read(await way.script(job), job).distribution
         return replace(
             job,
             steps=steps,
-            distribution=said,
-            distribution_from=None if said is None else DistributionFrom.SCRIPT,
+            distribution=said.distribution,
+            distribution_from=None if said.distribution is None else DistributionFrom.SCRIPT,
         )
 
 

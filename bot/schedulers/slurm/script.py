@@ -11,6 +11,8 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from bot.errors import PlacementError
+from bot.fleet.torchrun import Torchrun, read_command
 from bot.schedulers.model import Job
 
 
@@ -24,6 +26,8 @@ class Script:
     outputs: tuple[str, ...] = ()
     #: folders given to torchrun's `--log-dir`
     log_dirs: tuple[str, ...] = ()
+    #: the torchrun command, where there is one and the script does not contradict itself
+    torchrun: Torchrun | None = None
     #: paths that hang on variables and cannot be known from here
     unknown: tuple[str, ...] = ()
 
@@ -63,8 +67,16 @@ def read(script: str, job: Job) -> Script:
         distribution=None if told is None or "$" in told else told,
         outputs=tuple(dict.fromkeys(full for path in outputs if (full := paths[path]))),
         log_dirs=tuple(dict.fromkeys(full for path in log_dirs if (full := paths[path]))),
+        torchrun=_torchrun(script),
         unknown=tuple(dict.fromkeys(path for path, full in paths.items() if full is None)),
     )
+
+
+def _torchrun(script: str) -> Torchrun | None:
+    try:
+        return read_command(script)
+    except PlacementError:
+        return None
 
 
 def _lines(script: str) -> tuple[list[str], list[str]]:

@@ -8,8 +8,9 @@ import pytest
 
 from bot.errors import PlacementError
 from bot.fleet.placement import Known
+from bot.fleet.torchrun import read_command
 from bot.schedulers.model import Job, JobState, Step
-from bot.schedulers.placing import placement
+from bot.schedulers.placing import placement, ranks_together
 
 JOB = Job(
     id="48213",
@@ -63,3 +64,17 @@ def test_a_job_that_waits_cannot_be_placed() -> None:
     """It has no nodes."""
     with pytest.raises(PlacementError, match="has not started"):
         placement(replace(JOB, nodes=()))
+
+
+def test_torchrun_multiplies_the_tasks() -> None:
+    """One task a node is an agent that starts eight ranks; the rendezvous says how surely."""
+    command = "srun torchrun --nnodes 3 --nproc-per-node 8 --node-rank $SLURM_NODEID train.py"
+    job = replace(JOB, ntasks=3, ntasks_per_node=1, torchrun=read_command(command))
+
+    assert hosts(job)[7:9] == ["n0", "n1"]
+    assert len(hosts(job)) == 24
+    assert placement(job).weakest is Known.LAUNCH
+    assert ranks_together(job) == 8
+
+    elastic = command.replace("--node-rank $SLURM_NODEID", "--rdzv-backend c10d")
+    assert placement(replace(job, torchrun=read_command(elastic))).weakest is Known.GUESS

@@ -1,0 +1,27 @@
+"""The settings: one tree, read from a file, the environment and files of secrets."""
+
+from bot.settings.load import SettingsError, config_path, load
+from bot.settings.tree import (
+    CloudSettings,
+    ClusterSettings,
+    JumpSettings,
+    Level,
+    LoginSettings,
+    RestSettings,
+    Settings,
+    SshSettings,
+)
+
+__all__ = [
+    "CloudSettings",
+    "ClusterSettings",
+    "JumpSettings",
+    "Level",
+    "LoginSettings",
+    "RestSettings",
+    "Settings",
+    "SettingsError",
+    "SshSettings",
+    "config_path",
+    "load",
+]

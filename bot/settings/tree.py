@@ -1,0 +1,224 @@
+"""What can be set. A new setting is a new field; its description goes into the file of `init`."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from enum import IntEnum
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from bot.errors import PlacementError
+from bot.fleet.nodes import node_list
+
+_NAME = r"^[A-Za-z][A-Za-z0-9_-]{0,62}$"
+
+
+def _node_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    try:
+        for pattern in patterns:
+            node_list(pattern)
+    except PlacementError as error:
+        raise ValueError(str(error)) from None
+    return patterns
+
+
+def _expanded(path: Path) -> Path:
+    return path.expanduser()
+
+
+FilePath = Annotated[Path, AfterValidator(_expanded)]
+NodePatterns = Annotated[tuple[str, ...], AfterValidator(_node_patterns)]
+
+
+class Level(IntEnum):
+    """How much the settings let the product do."""
+
+    PASTE = 0
+    LOOK = 1
+    PROBE = 2
+    ACT = 3
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class StoreSettings(_Part):
+    """Where the product keeps what it has seen."""
+
+    url: str = ""
+    """sqlite:///path or postgresql://host/name; empty: bot.db in the state folder."""
+
+
+class CloudSettings(_Part):
+    """The cloud that runs the VMs."""
+
+    kind: Literal["none", "crusoe"] = "none"
+    """none: diagnose, probe, repair inside the guest; no VM states."""
+    base_url: str = ""
+    """Empty: Crusoe's public API."""
+    project: str = ""
+    """Name or id; a cluster may name another one."""
+    access_key_id: str = ""
+    """With the secret key; both empty: a profile of ~/.crusoe/config and CRUSOE_… variables."""
+    secret_key: SecretStr = SecretStr("")
+    secret_key_file: FilePath | None = None
+    """Holds the secret key and nothing else."""
+    profile: str = ""
+    """Profile of ~/.crusoe/config; empty: the file's own choice."""
+    requests_per_minute: Annotated[int, Field(gt=0, le=600)] = 60
+
+
+class JumpSettings(_Part):
+    """A machine on the way."""
+
+    host: str
+    user: str
+    port: Annotated[int, Field(gt=0, lt=65536)] = 22
+
+
+class AccountSettings(_Part):
+    """An account on the machines and how it proves itself."""
+
+    user: str
+    keys: tuple[FilePath, ...] = ()
+    """Private keys; a certificate beside one (`…-cert.pub`) is used with it."""
+
+
+class SshSettings(AccountSettings):
+    """How machines are reached, and the account that looks at them and can do nothing else."""
+
+    agent: FilePath | None = None
+    """Socket of an agent; it signs and is never forwarded."""
+    known_hosts: FilePath | None = None
+    """Host keys by VM id (by node name without a cloud), or @cert-authority lines."""
+    trust_on_first_use: bool = False
+    """Take the first key that a machine shows; every report says so."""
+    jumps: tuple[JumpSettings, ...] = ()
+    """In order from here."""
+    port: Annotated[int, Field(gt=0, lt=65536)] = 22
+    sudo: bool = False
+    """Run the probe helper with `sudo -n`."""
+    helper: str = ""
+    """Path of the helper that root installed (see `nccl-dns init`); empty sends it along."""
+    proof: Literal["product_uuid", "host_name"] = "product_uuid"
+    """How a machine proves that it is the VM: product_uuid is the VM's id on Crusoe.
+
+    host_name is for containers and labs, beside the pinned host key.
+    """
+    at_once: Annotated[int, Field(gt=0, le=512)] = 64
+    """Machines that are asked at one time."""
+    repair: AccountSettings | None = None
+    """The account that may restart the resolver and reboot; without it nothing is repaired."""
+
+
+class RestSettings(_Part):
+    """A slurmrestd."""
+
+    url: str
+    user: str
+    token: SecretStr = SecretStr("")
+    token_file: FilePath | None = None
+    """Read anew for each request: tokens are short-lived."""
+    version: Annotated[int, Field(ge=38, le=43)] = 40
+    """The 40 of v0.0.40."""
+
+
+class LoginSettings(_Part):
+    """A machine where Slurm's commands work; without a host, this one."""
+
+    host: str = ""
+    user: str = ""
+    port: Annotated[int, Field(gt=0, lt=65536)] = 22
+    keys: tuple[FilePath, ...] = ()
+    """Empty: those of [ssh]."""
+
+
+class ClusterSettings(_Part):
+    """One scheduler and the machines that it lists."""
+
+    kind: Literal["slurm", "kubernetes"] = "slurm"
+    project: str = ""
+    """The cloud project that its machines are in; empty: that of [cloud]."""
+    nodes: NodePatterns = ()
+    """Machines that may be touched, such as "gpu-[0-31]"; none are unless named here."""
+    hosts: tuple[str, ...] = ()
+    """Host names of its web pages, so that a pasted link tells the cluster."""
+    domain: str = ""
+    """Domain of the machines' full names; empty: taken from the log or from a machine."""
+    rest: RestSettings | None = None
+    login: LoginSettings | None = None
+    log_patterns: tuple[str, ...] = ()
+    """Further places of logs, with Slurm's letters: "/shared/logs/%j/rank-*.log"."""
+    kubeconfig: FilePath | None = None
+    context: str = ""
+    namespaces: tuple[str, ...] = ()
+
+
+class ActionSettings(_Part):
+    """What may be changed; off by default."""
+
+    enabled: bool = False
+    protected: NodePatterns = ()
+    """Never touched: controllers, login, storage, jump hosts, the machine of this bot."""
+
+
+class WaitSettings(_Part):
+    """How long things take before they count."""
+
+    reading: timedelta = timedelta(minutes=2)
+    """How old a reading may be for a step to rest on it."""
+    error_reads: timedelta = timedelta(minutes=1)
+    """How far apart two readings outside ERROR must be."""
+    connect: timedelta = timedelta(seconds=3)
+    login: timedelta = timedelta(seconds=5)
+    probe: timedelta = timedelta(seconds=10)
+    """A whole probe of a machine, the login included."""
+
+
+def state_folder() -> Path:
+    """Return where the product keeps its state: `$XDG_STATE_HOME/nccl-dns`."""
+    base = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(base).expanduser() / "nccl-dns"
+
+
+class Settings(BaseSettings):
+    """Everything that can be set; `NCCL_DNS_CLOUD__PROJECT` and the like win over the file."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid",
+        frozen=True,
+        env_prefix="NCCL_DNS_",
+        env_nested_delimiter="__",
+        use_attribute_docstrings=True,
+    )
+
+    state_dir: FilePath = Field(default_factory=state_folder)
+    store: StoreSettings = StoreSettings()
+    cloud: CloudSettings = CloudSettings()
+    ssh: SshSettings | None = None
+    clusters: Annotated[
+        dict[Annotated[str, Field(pattern=_NAME)], ClusterSettings], Field(default_factory=dict)
+    ]
+    actions: ActionSettings = ActionSettings()
+    waits: WaitSettings = WaitSettings()
+
+    @property
+    def store_url(self) -> str:
+        """Return the database URL that is used."""
+        return self.store.url or f"sqlite:///{self.state_dir / 'bot.db'}"
+
+    @property
+    def level(self) -> Level:
+        """Return how much the settings let the product do."""
+        if self.ssh is None:
+            return Level.LOOK if self.clusters or self.cloud.kind != "none" else Level.PASTE
+        return Level.ACT if self.actions.enabled and self.ssh.repair else Level.PROBE
+
+    def project_of(self, cluster: str) -> str:
+        """Return the cloud project of a cluster's machines, by name or id."""
+        return self.clusters[cluster].project or self.cloud.project

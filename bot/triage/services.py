@@ -1,0 +1,61 @@
+"""What triage asks: ports that somebody else has opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.clouds.port import Cloud
+from bot.clouds.timing import utc_now
+from bot.hosts.port import Hosts
+from bot.hosts.probes import ProofKind
+from bot.incidents.store import Store
+from bot.recovery.facts import Limits
+from bot.schedulers.ids import Cluster
+from bot.schedulers.port import Scheduler
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Watched:
+    """One cluster of the settings and what can be asked about it."""
+
+    name: str
+    #: how IDs and links name it
+    known_as: Cluster
+    scheduler: Scheduler | None
+    #: None without a cloud
+    cloud: Cloud | None
+    #: nodes that may be touched; empty for none
+    nodes: frozenset[str] = frozenset()
+    #: domain of full names; empty where it has to be found out
+    domain: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Services:
+    """Everything that is open. What could not be opened stands in `missing`."""
+
+    clusters: Mapping[str, Watched] = field(default_factory=dict)
+    #: the cloud where no cluster is named
+    cloud: Cloud | None = None
+    hosts: Hosts | None = None
+    store: Store | None = None
+    proof: ProofKind = "product_uuid"
+    #: nodes that are never touched
+    protected: frozenset[str] = frozenset()
+    limits: Limits = field(default_factory=Limits)
+    #: 0 paste, 1 look, 2 probe, 3 act
+    level: int = 0
+    #: one sentence for each thing that the level lacks or that could not be opened
+    missing: tuple[str, ...] = ()
+
+    @staticmethod
+    def now() -> datetime:
+        """Return the time, aware and in UTC."""
+        return utc_now()
+
+    @property
+    def known_clusters(self) -> tuple[Cluster, ...]:
+        """Return the clusters as the grammar of job IDs takes them."""
+        return tuple(one.known_as for one in self.clusters.values())
