@@ -25,8 +25,11 @@ class LoginFailure(StrEnum):
     ACCESS = "access"
 
 
-class Repair(StrEnum):
-    """What can be done about a machine; the ladder's words for its rungs."""
+class Rung(StrEnum):
+    """One thing that can be done about a machine, from the least to the most.
+
+    `bot.recovery.ladder` says when each is offered; here it is said which helps against what.
+    """
 
     NOTHING = "nothing"
     RESTART_RESOLVER = "restart_resolver"
@@ -34,6 +37,10 @@ class Repair(StrEnum):
     RESET = "reset"
     STOP_START = "stop_start"
     SUPPORT = "support"
+    #: the only lifecycle call for a VM in ERROR, while support works on it
+    STOP_FOR_SUPPORT = "stop_for_support"
+    #: starts a VM that is stopped
+    START = "start"
 
 
 class Finding(StrEnum):
@@ -165,9 +172,9 @@ class Found:
     finding: Finding
     #: what was seen, a sentence
     why: str
-    helps: frozenset[Repair]
+    helps: frozenset[Rung]
     #: what cannot help, each with no effect but its losses
-    cannot: frozenset[Repair]
+    cannot: frozenset[Rung]
     advice: str
     #: the peer shows it, too: the finding names no machine
     fleet_wide: bool = False

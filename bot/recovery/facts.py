@@ -7,14 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.clouds.model import VmState, state_of
 from bot.diagnosis.kinds import Cause
 from bot.fleet.placement import Known
-from bot.recovery.findings import Rung
-
-#: Spellings of states after `STATE_` is stripped. Anything else is transitional or unknown.
-RUNNING = frozenset({"RUNNING"})
-STOPPED = frozenset({"STOPPED", "SHUTOFF", "SHUTDOWN"})
-ERROR = frozenset({"ERROR", "CRASHED"})
+from bot.hosts.model import Finding, Rung
 
 
 class DataStatus(StrEnum):
@@ -55,20 +51,20 @@ class Facts:
     """One VM, its job and its incident at one moment."""
 
     vm: str
-    #: the cloud's word without `STATE_`; None where no cloud is configured
+    #: the cloud's own word, as people are shown it; None where no cloud is configured
     state: str | None = None
     #: how long ago the state was read
     state_age: timedelta | None = None
     #: None where nothing was diagnosed
     cause: Cause | None = None
-    #: names of `Finding`, from probes
-    findings: frozenset[str] = frozenset()
+    #: what probes found
+    findings: frozenset[Finding] = frozenset()
     #: how long ago the probes ran
     findings_age: timedelta | None = None
     #: a healthy VM was probed the same way and answered
     peer_answers: bool = False
-    #: a peer fails the same way, so the finding names no VM
-    fleet_wide: bool = False
+    #: those of the findings that a peer shows, too, so that they name no VM
+    fleet_wide: frozenset[Finding] = frozenset()
     #: something below the guest is at fault (GPU, disk, hypervisor)
     host_level: bool = False
 
@@ -112,6 +108,11 @@ class Facts:
     typed_name: str = ""
 
     @property
+    def condition(self) -> VmState | None:
+        """Return what the cloud's word comes to; None where no cloud is configured."""
+        return None if self.state is None else state_of(self.state)
+
+    @property
     def in_error(self) -> bool:
         """Tell whether the cloud reports an error state."""
-        return self.state in ERROR
+        return self.condition is VmState.ERROR

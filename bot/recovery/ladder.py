@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from bot.hosts.meanings import MEANINGS
+from bot.hosts.model import Rung
 from bot.recovery import rules
 from bot.recovery.facts import Facts, Limits
-from bot.recovery.findings import MEANINGS, Rung
 
 Rule = Callable[[Facts, Limits], str]
 
@@ -159,7 +160,7 @@ def why_no_restart(facts: Facts, limits: Limits | None = None) -> tuple[str, ...
     restarts = (Rung.RESTART_RESOLVER, Rung.REBOOT, Rung.RESET, Rung.STOP_START)
     if any(asked[rung].offered for rung in restarts):
         return ()
-    advice = (MEANINGS[name].advice for name in sorted(facts.findings) if name in MEANINGS)
+    advice = (MEANINGS[finding].advice for finding in sorted(facts.findings))
     reasons = (reason for rung in restarts for reason in asked[rung].why)
     return tuple(dict.fromkeys((*advice, *reasons)))
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from bot.clouds.model import VmState
 from bot.diagnosis.kinds import Cause
 from bot.fleet.placement import Known
-from bot.recovery.facts import MAY_GO, RUNNING, STOPPED, Facts, Limits, Tried
-from bot.recovery.findings import MEANINGS, NO_LOGIN, Finding, Rung
+from bot.hosts.meanings import MEANINGS, NO_LOGIN
+from bot.hosts.model import Finding, Rung
+from bot.recovery.facts import MAY_GO, Facts, Limits, Tried
 
 #: Causes that no step on a VM mends: harmless, a name, a port, a process.
 NOT_THE_VM = frozenset(
@@ -25,13 +27,10 @@ NOT_THE_VM = frozenset(
 HARMLESS = frozenset({Cause.HARMLESS_WARNING, Cause.NO_STARTUP_FAILURE})
 
 
-def _helped_by(facts: Facts, rung: Rung) -> frozenset[str]:
-    """Return the findings that a rung can help against, on this VM."""
-    if facts.fleet_wide:
-        return frozenset()
-    return frozenset(
-        name for name in facts.findings if name in MEANINGS and rung in MEANINGS[name].helps
-    )
+def _helped_by(facts: Facts, rung: Rung) -> frozenset[Finding]:
+    """Return the findings about this VM, and not about all, that a rung can help against."""
+    own = facts.findings - facts.fleet_wide
+    return frozenset(finding for finding in own if rung in MEANINGS[finding].helps)
 
 
 def _already(facts: Facts, rung: Rung) -> str:
@@ -48,15 +47,16 @@ def _already(facts: Facts, rung: Rung) -> str:
 def _no_help(facts: Facts, rung: Rung) -> str:
     if _helped_by(facts, rung):
         return ""
-    if facts.fleet_wide:
+    if any(rung in MEANINGS[finding].helps for finding in facts.fleet_wide):
         return "A peer fails the same way, so the fault is not this VM's."
-    known = [MEANINGS[name].advice for name in sorted(facts.findings) if name in MEANINGS]
+    known = [MEANINGS[finding].advice for finding in sorted(facts.findings)]
     return known[0] if known else "No probe has found anything on this VM that it would mend."
 
 
 def nothing_to_repair(facts: Facts, _limits: Limits) -> str:
     """Fit rung 0 to what no step on the VM mends: harmless, a name, a port, a process."""
-    if facts.cause in NOT_THE_VM or facts.fleet_wide or _helped_by(facts, Rung.NOTHING):
+    everywhere = facts.findings and facts.findings <= facts.fleet_wide
+    if facts.cause in NOT_THE_VM or everywhere or _helped_by(facts, Rung.NOTHING):
         return ""
     return "The cause may be one that a step on this VM mends."
 
@@ -119,7 +119,7 @@ def vm_in_error(facts: Facts, _limits: Limits) -> str:
 
 def vm_stopped(facts: Facts, _limits: Limits) -> str:
     """Fit start to a stopped VM."""
-    return "" if facts.state in STOPPED else "The VM is not stopped."
+    return "" if facts.condition is VmState.STOPPED else "The VM is not stopped."
 
 
 def not_in_error(facts: Facts, _limits: Limits) -> str:
@@ -131,7 +131,7 @@ def not_in_error(facts: Facts, _limits: Limits) -> str:
 
 def guest_runs(facts: Facts, _limits: Limits) -> str:
     """Ask for a guest that runs and lets us in, for a step inside it."""
-    if facts.state is not None and facts.state not in RUNNING:
+    if facts.condition not in {None, VmState.RUNNING}:
         return f"The VM is {facts.state}, so nothing can be done inside it."
     if facts.findings & NO_LOGIN:
         return "There is no way into the VM over SSH."
@@ -142,8 +142,10 @@ def cloud_says_running(facts: Facts, _limits: Limits) -> str:
     """Ask for a cloud, and for a VM that is not between two states, for a lifecycle call."""
     if facts.state is None:
         return "No cloud is configured, so there is no API to ask."
-    if facts.state in RUNNING:
+    if facts.condition is VmState.RUNNING:
         return ""
+    if facts.condition is VmState.DELETED:
+        return f"The VM is {facts.state}: there is nothing left to act on."
     return f"The VM is {facts.state}; wait until the cloud reports it as running."
 
 

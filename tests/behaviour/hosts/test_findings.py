@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.hosts import probes
-from bot.hosts.model import Finding, Repair
+from bot.hosts.model import Finding, Rung
 from bot.hosts.probes import Question
 from bot.hosts.words import sift
 from playground.fleet.faults import FAULTS, break_, heal
@@ -104,7 +104,7 @@ async def test_silence_of_a_peer_as_well_is_the_way_there(fleet: Fleet) -> None:
 
     assert judged.names == {Finding.NO_ROUTE}
     assert judged.found[0].fleet_wide
-    assert Repair.RESET in judged.found[0].cannot
+    assert Rung.RESET in judged.found[0].cannot
 
 
 async def test_another_machine_at_the_address_is_believed_nothing(fleet: Fleet) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from bot.hosts.far_side.inside import WORDS
 from bot.hosts.meanings import MEANINGS
-from bot.hosts.model import Finding, Probe, Repair, Slot
+from bot.hosts.model import Finding, Probe, Rung, Slot
 from bot.hosts.probes import PROBES, Question, rows
 from bot.hosts.words import Address, HostName, Port, Proof
 
@@ -84,5 +84,5 @@ def test_every_finding_says_what_helps_and_what_cannot(finding: Finding) -> None
 )
 def test_no_machine_repair_helps_against_a_clusters_dns(finding: Finding) -> None:
     """What runs in pods is never mended by restarting their machine."""
-    assert MEANINGS[finding].helps == {Repair.NOTHING}
-    assert {Repair.REBOOT, Repair.RESTART_RESOLVER, Repair.STOP_START} <= MEANINGS[finding].cannot
+    assert MEANINGS[finding].helps == {Rung.NOTHING}
+    assert {Rung.REBOOT, Rung.RESTART_RESOLVER, Rung.STOP_START} <= MEANINGS[finding].cannot

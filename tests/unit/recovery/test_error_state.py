@@ -9,8 +9,8 @@ import pytest
 
 from bot.diagnosis.kinds import Cause
 from bot.fleet.placement import Known
+from bot.hosts.model import Finding, Rung
 from bot.recovery.facts import DataStatus, Facts, Limits, Tried
-from bot.recovery.findings import Finding, Rung
 from bot.recovery.ladder import offers
 
 NOW = timedelta(seconds=20)
@@ -50,7 +50,7 @@ def offered(facts: Facts) -> set[Rung]:
 @pytest.mark.parametrize(
     "findings", [{Finding.RESOLVER_FAILED}, {Finding.HOST_SILENT}, {Finding.LOGIN_HANGS}, set()]
 )
-def test_in_error_only_stop_for_support_and_the_ticket(state: str, findings: set[str]) -> None:
+def test_in_error_only_stop_for_support_and_the_ticket(state: str, findings: set[Finding]) -> None:
     """No finding and no wish opens anything else."""
     facts = replace(ERROR, state=state, findings=frozenset(findings))
 

@@ -9,8 +9,9 @@ import pytest
 
 from bot.diagnosis.kinds import Cause
 from bot.fleet.placement import Known
+from bot.hosts.meanings import MEANINGS
+from bot.hosts.model import Finding, Rung
 from bot.recovery.facts import DataStatus, Facts, Tried
-from bot.recovery.findings import MEANINGS, Finding, Rung
 from bot.recovery.ladder import LADDER, Offer, offers, why_no_restart
 
 NOW = timedelta(seconds=20)
@@ -231,7 +232,7 @@ OUTSIDE_REPAIR = [
 
 
 @pytest.mark.parametrize("finding", OUTSIDE_REPAIR)
-def test_no_restart_against_what_no_restart_helps(finding: str) -> None:
+def test_no_restart_against_what_no_restart_helps(finding: Finding) -> None:
     """Missing records, blocked ports, containers, cluster DNS, routes and keys: advice instead."""
     facts = replace(SICK, findings=frozenset({finding}), tried=FAILED)
 
@@ -247,7 +248,7 @@ def test_every_finding_has_its_meaning() -> None:
 
 def test_what_a_peer_shows_too_is_no_vms_fault() -> None:
     """A fleet-wide finding names no VM, so nothing is restarted."""
-    facts = replace(SICK, fleet_wide=True)
+    facts = replace(SICK, fleet_wide=SICK.findings)
 
     assert offered(facts) == {Rung.NOTHING}
     assert "A peer fails the same way" in " ".join(why_no_restart(facts))
