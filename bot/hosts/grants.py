@@ -1,7 +1,7 @@
-"""What an account that probes needs on a machine, made from the table of probes.
+"""What our two accounts need on a machine, made from the tables of probes and of repairs.
 
-With these two files the account may run one program as root and nothing else: a helper that root
-owns, which runs the table's command lines only. Without them the helper is sent along each time and
+With these two files an account may run one program as root and nothing else: a helper that root
+owns, which runs its table's command lines only. Without them the helper is sent along each time and
 runs as whoever logs in, which needs root (or `sudo` for everything) to see all.
 """
 
@@ -9,14 +9,56 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from bot.hosts import wire
 from bot.hosts.errors import UnsafeWordError
 from bot.hosts.model import Slot
-from bot.hosts.probes import PROBES, Table
+from bot.hosts.probes import IDENTITY, PROBES
+from bot.hosts.repairs import REPAIRS
 
 HELPER_PATH = "/usr/local/libexec/nccl-dns-probe"
+REPAIR_PATH = "/usr/local/libexec/nccl-dns-repair"
+HELPERS = (HELPER_PATH, REPAIR_PATH)
+
+Argv = tuple[str | Slot, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grant:
+    """One row: what one account may do as root."""
+
+    #: where root installs the helper
+    path: str
+    #: what it is for, as the sudoers file says it
+    purpose: str
+    #: files of the far side that the helper is made of
+    parts: tuple[str, ...]
+    #: the command lines that it runs
+    argvs: tuple[Argv, ...]
+    #: syslog is told of each command
+    recorded: bool = False
+
+
+PROBING = Grant(
+    path=HELPER_PATH,
+    purpose="Lets the probing account run the read-only helper of nccl-dns, and nothing else.",
+    parts=wire.LOOKING,
+    argvs=tuple(probe.argv for probe in PROBES),
+)
+REPAIRING = Grant(
+    path=REPAIR_PATH,
+    purpose="Lets the repair account restart systemd-resolved and reboot, and nothing else.",
+    parts=wire.ACTING,
+    argvs=(
+        IDENTITY.argv,
+        *(command.argv for repair in REPAIRS for command in repair.commands),
+    ),
+    recorded=True,
+)
+
 _ALLOWED = "ALLOWED: list[list[str]] | None = None"
+_RECORD = 'RECORD: str = ""'
 _USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 
 _LABEL = "[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
@@ -31,35 +73,38 @@ _SLOTS: Mapping[Slot, tuple[str, ...]] = {
 }
 
 
-def allowed(table: Table = PROBES) -> list[list[str]]:
-    """Return the command lines of a table as the installed helper checks them."""
+def allowed(grant: Grant = PROBING) -> list[list[str]]:
+    """Return a grant's command lines as the installed helper checks them."""
     return [
         [
             pattern
-            for part in probe.argv
+            for part in argv
             for pattern in (_SLOTS[part] if isinstance(part, Slot) else (re.escape(part),))
         ]
-        for probe in table
+        for argv in grant.argvs
     ]
 
 
-def installed_helper() -> str:
-    """Return the helper for `HELPER_PATH`: owner root, mode 0755."""
-    text = wire.helper().decode()
-    assert text.count(_ALLOWED) == 1  # noqa: S101 # a test holds the two files together
-    fixed = text.replace(_ALLOWED, f"ALLOWED = {allowed()!r}")
-    return f"#!/usr/bin/python3 -I\n{fixed}"
+def installed_helper(grant: Grant = PROBING) -> str:
+    """Return the helper for the grant's path: owner root, mode 0755."""
+    text = wire.helper(grant.parts).decode()
+    name = grant.path.rpartition("/")[2] if grant.recorded else ""
+    fixed = {_ALLOWED: f"ALLOWED = {allowed(grant)!r}", _RECORD: f"RECORD = {name!r}"}
+    for line, value in fixed.items():
+        assert text.count(line) == 1  # noqa: S101 # a test holds the two files together
+        text = text.replace(line, value)
+    return f"#!/usr/bin/python3 -I\n{text}"
 
 
-def sudoers(user: str) -> str:
-    """Return the sudoers file of the account that probes: this program, without arguments.
+def sudoers(user: str, grant: Grant = PROBING) -> str:
+    """Return the sudoers file of an account: the grant's program, without arguments.
 
     Raises UnsafeWordError where the text is no account's name.
     """
     if not _USER.fullmatch(user):
         raise UnsafeWordError(f"{ascii(user)[:60]} is no account's name; nothing was written.")
     return (
-        "# Lets the probing account run the read-only helper of nccl-dns, and nothing else.\n"
-        f"Defaults!{HELPER_PATH} !requiretty\n"
-        f'{user} ALL=(root) NOPASSWD: {HELPER_PATH} ""\n'
+        f"# {grant.purpose}\n"
+        f"Defaults!{grant.path} !requiretty\n"
+        f'{user} ALL=(root) NOPASSWD: {grant.path} ""\n'
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
-from bot.hosts import probes, wire
+from bot.hosts import probes, repairs, wire
 from bot.hosts.errors import LoginError, SilentError
 from bot.hosts.evidence import evidence, unreachable
 from bot.hosts.model import Evidence, ProbeResult, Row
-from bot.hosts.port import Hosts, Target
+from bot.hosts.port import Hosts, Repairs, Target
 from bot.hosts.probes import PROBES, Question, Table
+from bot.hosts.repairs import GuestRung
 
 #: Answers rows as a machine would, or raises a LoginError.
 Machine = Callable[[Sequence[Row]], Iterable[ProbeResult]]
@@ -20,7 +21,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class MemoryHosts(Hosts):
+class MemoryHosts(Hosts, Repairs):
     """Machines that answer in process; their answers pass through the wire form."""
 
     def __init__(self, now: Callable[[], datetime] = _now) -> None:
@@ -33,7 +34,13 @@ class MemoryHosts(Hosts):
 
     async def probe(self, target: Target, question: Question, table: Table = PROBES) -> Evidence:
         """Ask the machine at the target's address."""
-        rows = probes.rows(question, target.proof_kind, target.proof, table)
+        return self._ask(target, probes.rows(question, target.proof_kind, target.proof, table))
+
+    async def repair(self, target: Target, rung: GuestRung) -> Evidence:
+        """Let the machine at the target's address mend itself."""
+        return self._ask(target, repairs.rows(rung, target.proof_kind, target.proof))
+
+    def _ask(self, target: Target, rows: Sequence[Row]) -> Evidence:
         machine = self._machines.get(target.address)
         if machine is None:
             return unreachable(target, self._now(), _nobody(target))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bot.hosts.model import Evidence
 from bot.hosts.probes import PROBES, ProofKind, Question, Table
+from bot.hosts.repairs import GuestRung
 from bot.hosts.words import Address, Proof
 
 
@@ -34,4 +35,16 @@ class Hosts(ABC):
 
         A machine that cannot be reached, hangs or is another one is an answer, too: the evidence
         then holds where the way in ended and no results.
+        """
+
+
+class Repairs(ABC):
+    """Machines that can be mended from within, by another account than the one that looks."""
+
+    @abstractmethod
+    async def repair(self, target: Target, rung: GuestRung) -> Evidence:
+        """Run a rung's commands on one machine, once it has proven that it is the target.
+
+        The evidence holds each command's answer by name; `bot.hosts.repairs.outcome` reads it.
+        Whether it helped is for probes to show, not for the commands to say.
         """

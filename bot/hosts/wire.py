@@ -7,6 +7,9 @@ line feed, that text, and the order as JSON: `within_ms` for everything and `pro
 `@helper` when the helper runs, and then one JSON line a probe: `name`, `rc` (null: out of time),
 `ms`, `output` (base64), and `cut` where output was thrown away. Other lines (a login shell that
 talks) are passed over.
+
+Gates are run one after another, in their order; where one fails, nothing more is. An order that
+changes anything is sent only once `@helper` was seen: what was given up before is never acted on.
 """
 
 from __future__ import annotations
@@ -32,7 +35,9 @@ _BOOT = (
 )
 PYTHON = ("python3", "-I", "-S", "-c", _BOOT)
 
-_PARTS = ("looks.py", "inside.py", "runner.py")
+#: The far side's files, as one program: to look, and to repair.
+LOOKING = ("looks.py", "inside.py", "runner.py")
+ACTING = ("looks.py", "acting.py", "runner.py")
 #: What the parts import of each other and of the future, once they are one text.
 _OWN_IMPORT = re.compile(r"(?m)^from (?:__future__|bot\.[\w.]+) import (?:\([^)]*\)|[^\n(]*)\n")
 
@@ -42,11 +47,11 @@ _NOISE = 65536
 
 
 @cache
-def helper() -> bytes:
+def helper(parts: tuple[str, ...] = LOOKING) -> bytes:
     """Return the text of the far side as one program."""
     folder = resources.files("bot.hosts.far_side")
-    parts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _PARTS]
-    text = "\n".join(_OWN_IMPORT.sub("", part) for part in parts)
+    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in parts]
+    text = "\n".join(_OWN_IMPORT.sub("", part) for part in texts)
     return f"from __future__ import annotations\n{text}".encode()
 
 
@@ -81,11 +86,14 @@ def order(rows: Sequence[Row], within: timedelta = WITHIN) -> bytes:
 def standard_input(
     rows: Sequence[Row], within: timedelta = WITHIN, *, installed: bool = False
 ) -> bytes:
-    """Return all that the command reads; an installed helper needs no text of its own."""
-    if installed:
-        return order(rows, within)
-    text = helper()
-    return b"%d\n%b%b" % (len(text), text, order(rows, within))
+    """Return all that the command reads."""
+    return preface(installed=installed) + order(rows, within)
+
+
+def preface(*, installed: bool = False) -> bytes:
+    """Return what the command reads before the order; an installed helper needs no text."""
+    text = b"" if installed else helper()
+    return b"%d\n%b" % (len(text), text) if text else b""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,7 +157,7 @@ class Answers:
         if self.flooded:
             return True
         gates = [self.results.get(row.name) for row in self._rows.values() if row.gate]
-        if all(gates) and any(gate is not None and gate.rc != 0 for gate in gates):
+        if any(gate is not None and gate.rc != 0 for gate in gates):
             return True
         return len(self.results) == len(self._rows)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from bot.hosts import repairs
 from bot.hosts.meanings import MEANINGS
 from bot.hosts.model import Rung
 from bot.recovery import rules
@@ -52,7 +53,7 @@ LADDER = (
         rung=Rung.RESTART_RESOLVER,
         number=1,
         what="Restart systemd-resolved in the guest.",
-        loses="nothing; a job that still waits in its lookup loop goes on by itself",
+        loses=repairs.RESTART_RESOLVER.loses,
         fits=rules.resolver_is_down,
         needs=(rules.guest_runs, rules.fresh_state, rules.fresh_finding),
     ),
@@ -60,8 +61,7 @@ LADDER = (
         rung=Rung.REBOOT,
         number=2,
         what="Reboot inside the guest.",
-        loses="memory, tmpfs, and whatever boot scripts format or assemble anew; "
-        "local NVMe is kept otherwise",
+        loses=repairs.REBOOT.loses,
         fits=rules.restart_did_not_help,
         disruptive=True,
         needs=(rules.guest_runs, rules.fresh_state, rules.fresh_finding),

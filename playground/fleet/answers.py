@@ -23,23 +23,19 @@ class Said:
 
 
 def answer(machine: Machine, network: Network, rows: Sequence[Row]) -> Iterator[ProbeResult]:
-    """Yield an answer to each row, gates first; where a gate does not hold, to nothing else."""
+    """Yield an answer to each row, gates first; after one that does not hold, to nothing else."""
     here = _Here(machine, network)
-    for gate in (True, False):
-        held = True
-        for row in rows:
-            if row.gate is gate:
-                said = here.run(row.argv)
-                held = held and said.rc == 0
-                output = said.output.encode()
-                yield ProbeResult(
-                    name=row.name,
-                    rc=said.rc,
-                    duration=row.timeout if said.rc is None else _QUICK,
-                    output=output[: row.most_bytes],
-                    cut=len(output) > row.most_bytes,
-                )
-        if not held:
+    for row in sorted(rows, key=lambda row: not row.gate):
+        said = here.run(row.argv)
+        output = said.output.encode()
+        yield ProbeResult(
+            name=row.name,
+            rc=said.rc,
+            duration=row.timeout if said.rc is None else _QUICK,
+            output=output[: row.most_bytes],
+            cut=len(output) > row.most_bytes,
+        )
+        if row.gate and said.rc != 0:
             return
 
 
@@ -65,11 +61,18 @@ class _Here:
         }[kind]
         return Said(rc=int(found.lower() != expected.lower()), output=_lines({"found": found}))
 
-    def systemctl(self, verb: str, unit: str, *_: str) -> Said:
+    def systemctl(self, verb: str, unit: str = "", *_: str) -> Said:
         resolver = self._machine.resolver
+        if verb == "reboot":
+            self._machine.reboot()
+            return Said()
         sub = {"active": "running", "failed": "failed"}.get(resolver.active, "dead")
         if unit != "systemd-resolved":
             return Said(rc=4, output=f"Unit {unit}.service could not be found.\n")
+        if verb in {"restart", "reset-failed"}:
+            if verb == "restart":
+                self._machine.restart_resolver()
+            return Said()
         if verb == "status":
             ending = "" if resolver.exists else f" (Result: {resolver.result})"
             text = "systemd-resolved.service - Network Name Resolution\n     Active: "

@@ -14,7 +14,7 @@ from typing import Any
 import asyncssh
 
 from bot.hosts import wire
-from bot.hosts.grants import HELPER_PATH
+from bot.hosts.grants import HELPERS
 from playground.fleet.answers import answer
 from playground.fleet.machine import Machine, Network
 
@@ -183,11 +183,11 @@ async def _process(
     command = process.command or ""
     server.ran.append((machine.name, command))
     sudo = "sudo" in shlex.split(command)
-    if command not in {wire.command(sudo=sudo), wire.command(sudo=sudo, installed=HELPER_PATH)}:
+    if command not in {wire.command(sudo=sudo, installed=path) for path in ("", *HELPERS)}:
         process.stderr.write(f"sh: {command[:80]}: not found\n".encode())
         process.exit(127)
         return
-    process.stdout.write(f"{wire.SHELL}\n".encode())
+    process.stdout.write(f"{wire.SHELL}\n{wire.HELPER}\n".encode())
     given = b""
     while data := await process.stdin.read(65536):
         given += data
@@ -200,7 +200,6 @@ async def _process(
         process.stderr.write(f"no probe list: {error}\n".encode())
         process.exit(1)
         return
-    process.stdout.write(f"{wire.HELPER}\n".encode())
     for result in answer(machine, server.network, order.rows):
         process.stdout.write(wire.line(result))
         await process.stdout.drain()

@@ -10,12 +10,13 @@ from datetime import UTC, datetime, timedelta
 
 import asyncssh
 
-from bot.hosts import probes, wire
+from bot.hosts import probes, repairs, wire
 from bot.hosts.errors import AccessError, LoginError, LoginHangsError
 from bot.hosts.evidence import evidence, unreachable
 from bot.hosts.model import Delays, Evidence, Row
-from bot.hosts.port import Hosts, Target
+from bot.hosts.port import Hosts, Repairs, Target
 from bot.hosts.probes import PROBES, Question, Table
+from bot.hosts.repairs import GuestRung
 from bot.hosts.ssh.connect import Opened
 from bot.hosts.ssh.options import SshOptions
 from bot.hosts.ssh.pins import Pins
@@ -43,8 +44,11 @@ async def ssh_hosts(
         await hosts.close()
 
 
-class SshHosts(Hosts):
-    """Machines over SSH. Raises HostSetupError when made with settings that cannot be used."""
+class SshHosts(Hosts, Repairs):
+    """Machines over SSH, with one account: the one that probes or the one that repairs.
+
+    Raises HostSetupError when made with settings that cannot be used.
+    """
 
     def __init__(self, options: SshOptions, now: Callable[[], datetime] = _now) -> None:
         self._options = options
@@ -65,14 +69,23 @@ class SshHosts(Hosts):
                 target, probes.rows(question, target.proof_kind, target.proof, table)
             )
 
-    async def _probe(self, target: Target, rows: tuple[Row, ...]) -> Evidence:
+    async def repair(self, target: Target, rung: GuestRung) -> Evidence:
+        """Log in, unless a connection is open, and run a rung's commands, each after the other."""
+        rows = repairs.rows(rung, target.proof_kind, target.proof)
+        async with self._turns:
+            return await self._probe(target, rows, acts=repairs.within(rung))
+
+    async def _probe(
+        self, target: Target, rows: tuple[Row, ...], *, acts: timedelta | None = None
+    ) -> Evidence:
         began = self._clock()
-        until = began + self._options.limits.total.total_seconds()
+        total = self._options.limits.total + (acts or timedelta(0))
+        until = began + total.total_seconds()
         try:
             async with asyncio.timeout_at(until):
                 opened = await self._pool.get(target)
                 login = timedelta(seconds=self._clock() - began)
-                found = await self._asked(target, rows, opened, login, until)
+                found = await self._asked(target, rows, opened, login, until, acts)
         except LoginError as error:
             return unreachable(target, self._now(), error)
         except TimeoutError:
@@ -87,7 +100,13 @@ class SshHosts(Hosts):
         return found
 
     async def _asked(
-        self, target: Target, rows: tuple[Row, ...], opened: Opened, login: timedelta, until: float
+        self,
+        target: Target,
+        rows: tuple[Row, ...],
+        opened: Opened,
+        login: timedelta,
+        until: float,
+        acts: timedelta | None,
     ) -> Evidence:
         run = _Run(wire.Answers(rows), self._clock)
         # A little before the end, so that what was answered until then is kept.
@@ -97,9 +116,9 @@ class SshHosts(Hosts):
                 await run.through(
                     opened.connection,
                     wire.command(sudo=self._options.sudo, installed=self._options.helper),
-                    wire.standard_input(
-                        rows, min(left, wire.WITHIN), installed=bool(self._options.helper)
-                    ),
+                    wire.preface(installed=bool(self._options.helper)),
+                    wire.order(rows, min(left, acts or wire.WITHIN)),
+                    waits=acts is not None,
                 )
         except (TimeoutError, OSError, asyncssh.Error):
             await self._pool.drop(target)
@@ -114,6 +133,14 @@ class SshHosts(Hosts):
         )
 
 
+def _give(process: asyncssh.SSHClientProcess[bytes], data: bytes, *, last: bool = True) -> None:
+    # A command that ends without reading (sudo refuses) has said why all the same.
+    with contextlib.suppress(OSError):
+        process.stdin.write(data)
+        if last:
+            process.stdin.write_eof()
+
+
 class _Run:
     """One command on an open connection; exit codes are not believed, only whole answers."""
 
@@ -125,19 +152,24 @@ class _Run:
         self.helper: timedelta | None = None
 
     async def through(
-        self, connection: asyncssh.SSHClientConnection, command: str, standard_input: bytes
+        self,
+        connection: asyncssh.SSHClientConnection,
+        command: str,
+        preface: bytes,
+        order: bytes,
+        *,
+        waits: bool = False,
     ) -> None:
-        """Run the command until its answer is complete or it ends."""
+        """Run the command until its answer is complete or it ends; let the order wait for it."""
         began = self._clock()
         process: asyncssh.SSHClientProcess[bytes] = await connection.create_process(
             command, encoding=None, window=_WINDOW
         )
         complaints = asyncio.ensure_future(self._listen(process))
         try:
-            # A command that ends without reading (sudo refuses) has said why all the same.
-            with contextlib.suppress(OSError):
-                process.stdin.write(standard_input)
-                process.stdin.write_eof()
+            _give(process, preface, last=False)
+            if not waits:
+                _give(process, order)
             while not self.answers.complete:
                 data = await process.stdout.read(_CHUNK)
                 if not data:
@@ -146,6 +178,9 @@ class _Run:
                     return
                 self.answers.feed(data)
                 self._measure(began)
+                if waits and wire.HELPER in self.answers.marks:
+                    waits = False
+                    _give(process, order)
         finally:
             complaints.cancel()
             process.channel.abort()
