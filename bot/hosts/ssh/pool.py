@@ -36,30 +36,39 @@ class Pool:
 
     async def get(self, target: Target) -> Opened:
         """Return an open connection to a machine, one for all who ask; raises a LoginError."""
+        return await self.at(
+            Place(
+                name=target.name,
+                alias=target.vm_id,
+                address=target.address,
+                port=self._options.port,
+                user=self._options.user,
+            )
+        )
+
+    async def at(self, place: Place, *, by: Place | None = None) -> Opened:
+        """Return an open connection to a place, through another one instead of the jump hosts.
+
+        Raises a LoginError.
+        """
         await self._close_idle()
-        slot = self._slots.setdefault((target.vm_id, target.address), _Slot())
+        slot = self._slots.setdefault((place.alias, place.address), _Slot())
         async with slot.lock:
             slot.used = self._clock()
             if slot.opened is None or slot.opened.connection.is_closed():
-                through = await self._way()
+                through = (await self.at(by)).connection if by else await self._way()
                 slot.opened = await open_to(
-                    Place(
-                        name=target.name,
-                        alias=target.vm_id,
-                        address=target.address,
-                        port=self._options.port,
-                        user=self._options.user,
-                    ),
-                    self._options.keys,
-                    self._pins,
-                    self._options.limits,
-                    through,
+                    place, self._options.keys, self._pins, self._options.limits, through
                 )
             return slot.opened
 
     async def drop(self, target: Target) -> None:
         """Close the connection to a machine that did not behave."""
-        slot = self._slots.pop((target.vm_id, target.address), None)
+        await self.leave(target.vm_id, target.address)
+
+    async def leave(self, alias: str, address: str) -> None:
+        """Close the connection to a place, by what its host key is pinned to and its address."""
+        slot = self._slots.pop((alias, address), None)
         if slot and slot.opened:
             slot.opened.connection.abort()
 

@@ -20,46 +20,49 @@ from bot.schedulers.slurm.patterns import Glob
 #: input. A pattern behind `=` is for files of that user only: anybody can name any path as the
 #: output of a job, and must not get to read with our rights what is not his.
 #: A size is taken first, and head, tail and count keep to it: the file may grow meanwhile.
-PROGRAM = r"""
-LC_ALL=C; export LC_ALL
-mark=$1; head=$2; tail=$3; most=$4; before=$5; after=$6; files=$7; user=$8; shift 8
-uid=$(id -u -- "$user" 2>/dev/null)
-words=$(cat); IFS=; group=0
+_LINES = r"""
+LC_ALL=C; export LC_ALL;
+mark=$1; head=$2; tail=$3; most=$4; before=$5; after=$6; files=$7; user=$8; shift 8;
+uid=$(id -u -- "$user" 2>/dev/null);
+words=$(cat); IFS=; group=0;
 for pattern in "$@"; do
-  own=; case $pattern in =*) own=1; pattern=${pattern#=};; esac
+  own=; case $pattern in =*) own=1; pattern=${pattern#=};; esac;
   for f in $pattern; do
-    [ "$files" -gt 0 ] || { printf '\n%s full %s\n' "$mark" "$group"; break 2; }
-    files=$((files - 1))
+    [ "$files" -gt 0 ] || { printf '\n%s full %s\n' "$mark" "$group"; break 2; };
+    files=$((files - 1));
     if [ ! -e "$f" ]; then
-      printf '\n%s absent %s\n%s\n' "$mark" "$group" "$f"
-      ls -d -- "$f" 2>&1 | head -c 300
+      printf '\n%s absent %s\n%s\n' "$mark" "$group" "$f";
+      ls -d -- "$f" 2>&1 | head -c 300;
     elif [ ! -f "$f" ]; then
-      printf '\n%s unreadable %s\n%s\nnot a regular file' "$mark" "$group" "$f"
+      printf '\n%s unreadable %s\n%s\nnot a regular file' "$mark" "$group" "$f";
     elif [ "$own" ] &&
       [ "$(ls -dnL -- "$f" | tr -s ' ' | cut -d ' ' -f 3)" != "$uid" ]; then
-      printf '\n%s unreadable %s\n%s\nit does not belong to the user of the job' \
-        "$mark" "$group" "$f"
+      printf '\n%s unreadable %s\n%s\nit does not belong to the user of the job'
+        "$mark" "$group" "$f";
     elif ! { size=$(wc -c <"$f"); } 2>/dev/null || [ ! -r "$f" ]; then
-      printf '\n%s unreadable %s\n%s\n' "$mark" "$group" "$f"
-      { head -c 1 <"$f" >/dev/null; } 2>&1 | head -c 300
+      printf '\n%s unreadable %s\n%s\n' "$mark" "$group" "$f";
+      { head -c 1 <"$f" >/dev/null; } 2>&1 | head -c 300;
     else
-      size=$((size)); lines=$(head -c "$size" <"$f" | wc -l)
-      at=$((size > tail ? size - tail : 0))
-      changed=$(date -u -r "$f" +%s 2>/dev/null || echo 0)
-      printf '\n%s file %s %s %s %s %s\n%s\n' \
-        "$mark" "$group" "$size" "$((lines))" "$at" "$changed" "$f"
-      head -c "$head" <"$f" | head -c "$size"
-      printf '\n%s lines\n' "$mark"
+      size=$((size)); lines=$(head -c "$size" <"$f" | wc -l);
+      at=$((size > tail ? size - tail : 0));
+      changed=$(date -u -r "$f" +%s 2>/dev/null || echo 0);
+      printf '\n%s file %s %s %s %s %s\n%s\n'
+        "$mark" "$group" "$size" "$((lines))" "$at" "$changed" "$f";
+      head -c "$head" <"$f" | head -c "$size";
+      printf '\n%s lines\n' "$mark";
       printf '%s\n' "$words" |
-        grep -anF -B "$before" -A "$after" -f - -- "$f" 2>/dev/null | head -c "$most"
-      printf '\n%s tail\n' "$mark"
-      tail -c +$((at + 1)) <"$f" | head -c $((size - at))
-    fi
-  done
-  group=$((group + 1))
-done
+        grep -anF -B "$before" -A "$after" -f - -- "$f" 2>/dev/null | head -c "$most";
+      printf '\n%s tail\n' "$mark";
+      tail -c +$((at + 1)) <"$f" | head -c $((size - at));
+    fi;
+  done;
+  group=$((group + 1));
+done;
 printf '\n%s end\n' "$mark"
 """
+
+#: The same on one line: a word with line feeds is not sent, since login shells differ on it.
+PROGRAM = " ".join(line.strip() for line in _LINES.splitlines() if line)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

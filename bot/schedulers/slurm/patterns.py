@@ -63,9 +63,9 @@ def expand(pattern: str, letters: Mapping[str, str], work_dir: str) -> Glob | No
     """Return the files that a pattern stands for, below the job's folder where it is relative.
 
     What is not known becomes `*`. None where the path is relative and the folder is not known, or
-    where the pattern turns to nothing.
+    where it holds a line end.
     """
-    if not pattern or "\0" in pattern or "\n" in pattern:
+    if not pattern:
         return None
     if "\\" in pattern:
         # a backslash switches every replacement off (sbatch(1))
@@ -78,6 +78,9 @@ def expand(pattern: str, letters: Mapping[str, str], work_dir: str) -> Glob | No
             return None
         folder = posixpath.normpath(work_dir)
         escaped, path = f"{_escaped(folder)}/{escaped}", f"{folder}/{path}"
+    if any(char in escaped for char in "\0\n\r"):
+        # no word of a command line holds one
+        return None
     return Glob(pattern=escaped, shown=path, many=many)
 
 
