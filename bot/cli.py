@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,8 @@ import typer
 from bot.errors import BotError, UsageError
 
 if TYPE_CHECKING:
-    from bot.diagnosis import Diagnosis, Launch
+    from bot.diagnosis import Launch
+    from bot.reports.sections import Report
 
 EXIT_NOTHING_WRONG = 0
 EXIT_FAILURE_DIAGNOSED = 1
@@ -78,7 +80,12 @@ def diagnose(
 
     with progress_of(size_of(names), shown=sys.stderr.isatty()) as on_bytes:
         found = run(opened, launch=launch, believe_names=name_from_file, on_bytes=on_bytes)
-    _print(found, as_json=json)
+    if json:
+        sys.stdout.write(found.to_json() + "\n")
+    else:
+        from bot.reports.sections import of_diagnosis
+
+        _print(of_diagnosis(found))
     raise typer.Exit(EXIT_FAILURE_DIAGNOSED if found.severity == "failure" else EXIT_NOTHING_WRONG)
 
 
@@ -95,18 +102,60 @@ def _launch(nodes: str | None, ranks_per_node: int | None) -> Launch | None:
     return Launch(hosts=hosts, ranks_per_node=per_node)
 
 
-def _print(found: Diagnosis, *, as_json: bool) -> None:
-    if as_json:
-        sys.stdout.write(found.to_json() + "\n")
-        return
+@app.command()
+def check(
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[JOB|LOG…|-]", help="A job ID or link, logs of a job, or both; - is a paste."
+        ),
+    ] = None,
+    *,
+    vm: Annotated[
+        list[str] | None, typer.Option(help="Look at this machine, whatever the log says.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    nodes: Annotated[
+        str | None, typer.Option(help="Machines of the job in node order, e.g. 'node-[0-31]'.")
+    ] = None,
+    ranks_per_node: Annotated[
+        int | None, typer.Option(help="Ranks on each machine, filled one after the other.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="Settings; see `nccl-dns init`.")] = None,
+) -> None:
+    """Check a job: which machine is at fault, its VM's state, and why its names do not resolve.
+
+    Exit code 0: nothing wrong; 1: something is; 2: bad usage or input, or nobody knows the job.
+    """
+    from bot.commands.check import run
+
+    checked = run(
+        given or [],
+        named=tuple(vm or ()),
+        launch=_launch(nodes, ranks_per_node),
+        config=config,
+        notice=lambda text: typer.echo(text, err=True),
+    )
+    if json:
+        from bot.triage.contract import to_json
+
+        sys.stdout.write(to_json(checked) + "\n")
+    else:
+        from bot.reports.checks import of_check
+
+        _print(of_check(checked))
+    raise typer.Exit(EXIT_FAILURE_DIAGNOSED if checked.wrong else EXIT_NOTHING_WRONG)
+
+
+def _print(report: Report) -> None:
     if not sys.stdout.isatty():
         from bot.reports.plain import text
 
-        sys.stdout.write(text(found))
+        sys.stdout.write(text(report))
         return
     from bot.reports.terminal import show
 
-    show(found)
+    show(report)
 
 
 def main() -> None:

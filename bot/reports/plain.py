@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.reports.sections import Section, headline, sections
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bot.diagnosis import Diagnosis
+    from bot.reports.sections import Report, Section
 
 _GAP = "  "
 
 
-def text(found: Diagnosis) -> str:
+def text(report: Report) -> str:
     """Return the report as lines of text, the last one ended."""
-    parts = [": ".join(headline(found)), found.summary]
-    for section in sections(found):
+    parts = [": ".join(filter(None, (report.title, report.aside))), report.summary]
+    for section in report.sections:
         parts += ["", *([section.title] if section.title else []), *_lines(section)]
     return "\n".join(parts) + "\n"
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bot.diagnosis import Diagnosis
+    from bot.diagnosis.kinds import Severity
     from bot.diagnosis.result import Peer
 
 KNOWN = {
@@ -30,18 +31,43 @@ class Section(NamedTuple):
     numbered: bool = False
 
 
-def headline(found: Diagnosis) -> tuple[str, str]:
-    """Return the cause in words and how sure it is."""
-    return str(found.cause).replace("_", " "), f"confidence {found.confidence}"
+class Report(NamedTuple):
+    """A whole report."""
+
+    title: str
+    #: how sure it is
+    aside: str
+    severity: Severity
+    summary: str
+    sections: tuple[Section, ...]
 
 
-def sections(found: Diagnosis) -> Iterator[Section]:
-    """Return who is affected, the facts, the quoted lines, and what to do next."""
+def of_diagnosis(found: Diagnosis) -> Report:
+    """Return what a diagnosis says: who is affected, facts, quoted lines, what to do next."""
+    return Report(
+        title=str(found.cause).replace("_", " "),
+        aside=f"confidence {found.confidence}",
+        severity=found.severity,
+        summary=found.summary,
+        sections=tuple(_sections(found)),
+    )
+
+
+def _sections(found: Diagnosis) -> Iterator[Section]:
     if found.affected:
         yield Section(
             columns=("Affected", "Ranks", "Because", "Known"), rows=tuple(_affected(found))
         )
     yield Section(rows=tuple((name, value) for name, value in _facts(found) if value))
+    yield from quoted_lines(found)
+    steps = enumerate(found.next_steps, 1)
+    yield Section(
+        title="Next", rows=tuple((f"{number}.", step) for number, step in steps), numbered=True
+    )
+
+
+def quoted_lines(found: Diagnosis) -> Iterator[Section]:
+    """Return the lines that bear a diagnosis out, file by file, with their numbers."""
     for number, file in enumerate(dict.fromkeys(line.file for line in found.evidence)):
         lines = sorted((line.line, line.text) for line in found.evidence if line.file == file)
         title = "Evidence" if number == 0 else ""
@@ -50,10 +76,6 @@ def sections(found: Diagnosis) -> Iterator[Section]:
             rows=tuple((str(line), text) for line, text in lines),
             numbered=True,
         )
-    steps = enumerate(found.next_steps, 1)
-    yield Section(
-        title="Next", rows=tuple((f"{number}.", step) for number, step in steps), numbered=True
-    )
 
 
 def _affected(found: Diagnosis) -> Iterator[tuple[str, ...]]:

@@ -9,28 +9,25 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from bot.reports.sections import Section, headline, sections
-
 if TYPE_CHECKING:
-    from bot.diagnosis import Diagnosis
+    from bot.reports.sections import Report, Section
 
 _COLOUR = {"failure": "red", "warning": "yellow", "none": "green"}
 
 
-def show(found: Diagnosis, console: Console | None = None) -> None:
+def show(report: Report, console: Console | None = None) -> None:
     """Print the report in colour, wrapped to the terminal's width."""
-    (console or Console(highlight=False)).print(report(found))
+    (console or Console(highlight=False)).print(drawn(report))
 
 
-def report(found: Diagnosis) -> Group:
+def drawn(report: Report) -> Group:
     """Return the report as rich renderables; foreign text is plain text in it, never markup."""
-    colour = _COLOUR[found.severity]
-    cause, confidence = headline(found)
-    title = Text.assemble((cause, f"bold {colour}"), (f"  {confidence}", "dim"))
+    colour = _COLOUR[report.severity]
+    title = Text.assemble((report.title, f"bold {colour}"), (f"  {report.aside}", "dim"))
     parts: list[Panel | Text | Table] = [
-        Panel(Text(found.summary), title=title, border_style=colour)
+        Panel(Text(report.summary), title=title, border_style=colour)
     ]
-    for section in sections(found):
+    for section in report.sections:
         if section.title:
             parts.append(Text(f"\n{section.title}", style="bold"))
         parts.append(_table(section))

@@ -1,0 +1,1 @@
+"""What each command does, from its words to what it prints."""

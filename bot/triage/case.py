@@ -1,0 +1,60 @@
+"""What is known of one case so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from bot.clouds.port import Cloud
+from bot.diagnosis import Diagnosis, Launch, Source
+from bot.diagnosis.kinds import Cause
+from bot.fleet.placement import Placement
+from bot.hosts.probes import Question
+from bot.schedulers.model import Job, JobLogs
+from bot.triage.inventory import Fleet
+from bot.triage.services import Services, Watched
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """What a person gave."""
+
+    #: as written; None for a log alone
+    job: str | None = None
+    #: logs that were given, instead of those that the scheduler names
+    logs: Sequence[Source] = ()
+    #: how the job was launched, as a person says
+    launch: Launch | None = None
+    believe_names: bool = True
+    #: hosts or VMs that a person wants to be looked at, instead of those that the log accuses
+    named: tuple[str, ...] = ()
+    #: called with the size of each part of a given log that was read
+    on_bytes: Callable[[int], None] | None = None
+
+
+@dataclass(kw_only=True)
+class Case:
+    """A job, or a log without one; it grows from step to step."""
+
+    services: Services
+    cluster: Watched | None = None
+    #: None where no scheduler confirmed one
+    job: Job | None = None
+    known_from: str = ""
+    logs: JobLogs = field(default_factory=JobLogs)
+    placement: Placement = field(default_factory=Placement)
+    diagnosis: Diagnosis | None = None
+    fleet: Fleet = field(default_factory=Fleet)
+    question: Question = field(default_factory=Question)
+    #: what a reader must know, one sentence each
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def cause(self) -> Cause | None:
+        """Return what the log comes down to, where one was read."""
+        return self.diagnosis.cause if self.diagnosis else None
+
+    @property
+    def cloud(self) -> Cloud | None:
+        """Return the cloud that the machines are of."""
+        return self.cluster.cloud if self.cluster and self.cluster.cloud else self.services.cloud

@@ -1,0 +1,1 @@
+"""Whole checks over ports in memory and a simulated fleet."""
