@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from bot.app import build
 from bot.diagnosis import Launch
 from bot.errors import UsageError
 from bot.inputs import sources
+from bot.reports.waiting import doing
 from bot.settings import Settings, load
 from bot.triage.case import Asked
 from bot.triage.check import check
@@ -27,12 +29,13 @@ def run(
     """Check what a person gave; raises a BotError with a sentence for whatever cannot be used."""
     job, logs = sorted_out(given)
     asked = Asked(job=job, logs=sources(logs, notice=notice), launch=launch, named=named)
-    return asyncio.run(_checked(load(config), asked))
+    with doing(shown=sys.stderr.isatty()) as tell:
+        return asyncio.run(_checked(load(config), asked, tell))
 
 
-async def _checked(settings: Settings, asked: Asked) -> Checked:
+async def _checked(settings: Settings, asked: Asked, tell: Callable[[str], None]) -> Checked:
     async with build(settings) as services:
-        return await check(services, asked)
+        return await check(services, asked, tell)
 
 
 def sorted_out(given: Sequence[str]) -> tuple[str | None, list[str]]:

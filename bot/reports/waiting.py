@@ -43,3 +43,17 @@ def progress_of(total_bytes: int | None, *, shown: bool) -> Iterator[Callable[[i
             bar.advance(task, read)
 
         yield advance
+
+
+@contextmanager
+def doing(*, shown: bool) -> Iterator[Callable[[str], None]]:
+    """Say on standard error what is being done, in one line that goes away at the end."""
+    if not shown:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    # text, not markup: what is being done may name what a person or a scheduler wrote
+    with Console(stderr=True).status(Text("starting")) as status:
+        yield lambda text: status.update(Text(text))
