@@ -51,13 +51,13 @@ def allowed(argv: list[str]) -> bool:
 
 
 def record(priority: int, text: str) -> None:
-    """Tell syslog, without waiting for it: a machine whose journal hangs must be mended, too."""
+    """Tell syslog, and do not wait for it: a machine whose journal hangs must be mended, too."""
     if not RECORD:
         return
     who = os.environ.get("SUDO_USER", "") or str(os.getuid())
     line = f"<{priority}>{RECORD}[{os.getpid()}]: {who} {text}"
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
-        sock.setblocking(False)  # noqa: FBT003 # the method's own form
+        sock.settimeout(0.2)
         sock.connect(SYSLOG)
         sock.send(line.encode())
 
