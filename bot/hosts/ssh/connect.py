@@ -17,6 +17,7 @@ from bot.hosts.errors import (
     RouteError,
     SilentError,
 )
+from bot.hosts.ssh.certificates import faults
 from bot.hosts.ssh.options import Keys, Limits
 from bot.hosts.ssh.pins import Pins
 from bot.hosts.ssh.tcp import connected
@@ -95,7 +96,7 @@ async def open_to(
     except TimeoutError as error:
         raise _late(place, watch) from error
     except (OSError, asyncssh.Error) as error:
-        raise _told(place, watch, error, through) from error
+        raise _told(place, watch, error, through, keys) from error
     except (ValueError, UnicodeError) as error:
         # Bytes that are no SSH: whatever answers there is not a machine's sshd.
         raise LoginHangsError(f"{place.name} does not speak SSH: {error}.") from error
@@ -174,6 +175,7 @@ def _told(  # noqa: PLR0911 # one line for each way to fail
     watch: _Watch,
     error: Exception,
     through: asyncssh.SSHClientConnection | None,
+    keys: Keys,
 ) -> LoginError:
     where = f"{place.name} at {place.address} port {place.port}"
     if isinstance(error, asyncssh.HostKeyNotVerifiable | asyncssh.KeyExchangeFailed):
@@ -182,7 +184,8 @@ def _told(  # noqa: PLR0911 # one line for each way to fail
             "If the machine was rebuilt, check its new key and pin that; nothing was asked."
         )
     if isinstance(error, asyncssh.PermissionDenied | asyncssh.KeyImportError):
-        return AccessError(f"{where} refuses the login of {place.user}: {error}.")
+        said = f"{where} refuses the login of {place.user}: {str(error).rstrip('.')}."
+        return AccessError(" ".join([said, *faults(keys, place.user)]))
     if isinstance(error, asyncssh.ChannelOpenError):
         return _not_forwarded(where, error)
     if through is not None and through.is_closed():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,9 +12,10 @@ import asyncssh
 
 from bot.hosts import findings
 from bot.hosts.errors import LoginHangsError, SilentError
+from bot.hosts.grants import REPAIR_PATH
 from bot.hosts.memory import MemoryHosts
 from bot.hosts.model import Judgement, ProbeResult, Row
-from bot.hosts.port import Hosts, Target
+from bot.hosts.port import Hosts, Repairs, Target
 from bot.hosts.probes import Question
 from bot.hosts.ssh.hosts import ssh_hosts
 from bot.hosts.ssh.options import Jump, Keys, Limits, SshOptions
@@ -34,6 +35,8 @@ class Fleet:
 
     network: Network
     hosts: Hosts
+    #: the same machines by the account that repairs
+    repairs: Repairs
     #: None in memory
     server: FleetServer | None = None
 
@@ -70,7 +73,7 @@ def in_memory(network: Network) -> Fleet:
     hosts = MemoryHosts()
     for machine in network.machines.values():
         hosts.put(machine.address, _Answering(machine, network))
-    return Fleet(network=network, hosts=hosts)
+    return Fleet(network=network, hosts=hosts, repairs=hosts)
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,10 @@ async def over_ssh(network: Network, folder: Path) -> AsyncIterator[Fleet]:
     key.write_private_key(folder / "id")
     async with serving(network, key) as server:
         (folder / "known_hosts").write_text(server.known_hosts(), encoding="utf-8")
-        async with ssh_hosts(options(folder, server)) as hosts:
-            yield Fleet(network=network, hosts=hosts, server=server)
+        looks = options(folder, server)
+        acts = replace(looks, user="repair", sudo=True, helper=REPAIR_PATH)
+        async with ssh_hosts(looks) as hosts, ssh_hosts(acts) as repairs:
+            yield Fleet(network=network, hosts=hosts, repairs=repairs, server=server)
 
 
 def options(folder: Path, server: FleetServer) -> SshOptions:

@@ -7,7 +7,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,8 +35,17 @@ class Sshd:
 
 
 @contextmanager
-def running_sshd(folder: Path, *lines: str) -> Iterator[Sshd]:
-    """Start sshd with these further lines of configuration; end it afterwards."""
+def running_sshd(
+    folder: Path,
+    *lines: str,
+    keys: bool = True,
+    inside: Callable[[Sequence[str]], list[str]] = list,
+) -> Iterator[Sshd]:
+    """Start sshd with these further lines of configuration; end it afterwards.
+
+    Without `keys`, the lines say who may log in. `inside` turns its command line into one that
+    runs it somewhere else.
+    """
     ours, theirs = (asyncssh.generate_private_key("ssh-ed25519") for _ in range(2))
     ours.write_private_key(folder / "id")
     theirs.write_private_key(folder / "host_key")
@@ -48,7 +57,8 @@ def running_sshd(folder: Path, *lines: str) -> Iterator[Sshd]:
     port = _free_port()
     config = [
         f"Port {port}", "ListenAddress 127.0.0.1", f"HostKey {folder / 'host_key'}",
-        f"AuthorizedKeysFile {folder / 'authorized'}", f"PidFile {folder / 'pid'}",
+        f"PidFile {folder / 'pid'}",
+        *([f"AuthorizedKeysFile {folder / 'authorized'}"] if keys else []),
         "StrictModes no", "UsePAM no", "PasswordAuthentication no", "PermitRootLogin yes",
         "LogLevel VERBOSE",
         # A start-up file of the account that runs the tests is not what is tested.
@@ -58,7 +68,7 @@ def running_sshd(folder: Path, *lines: str) -> Iterator[Sshd]:
     Path("/run/sshd").mkdir(exist_ok=True)
     program = shutil.which("sshd") or ""
     with subprocess.Popen(
-        [program, "-D", "-f", str(folder / "config"), "-E", str(folder / "log")]
+        inside([program, "-D", "-f", str(folder / "config"), "-E", str(folder / "log")])
     ) as process:
         try:
             _wait_for(port, process)
