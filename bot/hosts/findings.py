@@ -11,6 +11,8 @@ from bot.hosts.model import Evidence, Finding, Found, Judgement
 from bot.hosts.probes import Question
 from bot.hosts.view import ClusterDns, View, Window
 
+#: Characters of a word that a machine said, in a sentence of ours.
+_LONGEST = 64
 #: Says what was seen, or nothing.
 Rule = Callable[[View], str]
 
@@ -73,7 +75,7 @@ def _failed(view: View) -> str:
         leads = "nsswitch.conf leads to it"
     else:
         return ""
-    state = "/".join(part for part in (unit.active, unit.sub, unit.result) if part)
+    state = "/".join(_short(part) for part in (unit.active, unit.sub, unit.result) if part)
     return f"systemd-resolved is {state}, and {leads}."
 
 
@@ -117,7 +119,7 @@ def _overwritten(view: View) -> str:
         if set(conf.servers) == set(turned.conf.servers):
             return ""
         theirs = f"a peer has {_listed(turned.conf.servers)}"
-    kind = "a plain file" if conf.target is None else f"a link to {conf.target}"
+    kind = "a plain file" if conf.target is None else f"a link to {_short(conf.target)}"
     if not conf.exists:
         return f"/etc/resolv.conf is missing; {theirs}."
     return f"/etc/resolv.conf is {kind} with {_listed(conf.servers)}; {theirs}."
@@ -130,7 +132,7 @@ def _upstream(view: View) -> str:
     if not answers or any(one.reached for one in answers):
         return ""
     servers = _listed(tuple(sorted({one.server for one in answers})))
-    how = " and ".join(sorted({one.answer for one in answers}))
+    how = " and ".join(sorted({_short(one.answer) for one in answers})[:3])
     return f"No name server answers from here ({servers}: {how})."
 
 
@@ -140,7 +142,7 @@ def _search(view: View) -> str:
     short = [name for name in view.failing if "." not in name and not _own(view, name)]
     turned = view.turned()
     theirs = turned.search if turned else ()
-    lost = [domain for domain in theirs if domain not in view.search]
+    lost = tuple(domain for domain in theirs if domain not in view.search)
     for name in short:
         full = [
             one
@@ -150,7 +152,7 @@ def _search(view: View) -> str:
         if full and full[0].name.partition(".")[2].rstrip(".") not in view.search:
             return f"{name} fails where {full[0].name} resolves: its domain is not searched."
         if lost and view.peer_finds(name):
-            return f"{name} fails here; a peer finds it and searches {', '.join(lost)}."
+            return f"{name} fails here; a peer finds it and searches {_listed(lost)}."
     return ""
 
 
@@ -177,14 +179,15 @@ def _port(view: View) -> str:
     mine = view.vm.read(probes.RENDEZVOUS)
     if mine is None or mine.reaches:
         return ""
+    outcome = _short(mine.outcome)
     where = f"{view.question.address} port {int(view.question.port or 0)}"
     turned = view.turned()
     theirs = turned.vm.read(probes.RENDEZVOUS) if turned else None
     if theirs is None:
-        return f"No packet comes back from {where} ({mine.outcome})."
+        return f"No packet comes back from {where} ({outcome})."
     if theirs.reaches:
-        return f"No packet comes back from {where} ({mine.outcome}), where a peer reaches it."
-    return f"No packet comes back from {where} ({mine.outcome}), to a peer neither."
+        return f"No packet comes back from {where} ({outcome}), where a peer reaches it."
+    return f"No packet comes back from {where} ({outcome}), to a peer neither."
 
 
 def _restarted(view: View) -> str:
@@ -250,7 +253,12 @@ def _own(view: View, name: str) -> bool:
 
 
 def _listed(servers: tuple[str, ...]) -> str:
-    return ", ".join(servers[:3]) or "no name server"
+    return ", ".join(map(_short, servers[:3])) or "no name server"
+
+
+def _short(word: str) -> str:
+    """Keep a word of a machine from filling the sentence; an address is never so long."""
+    return word if len(word) <= _LONGEST else f"{word[:_LONGEST]}…"
 
 
 #: The likeliest cause first.

@@ -99,14 +99,24 @@ NO_LOGIN = frozenset(
 )
 
 
+#: Characters of what was seen; only a machine that makes things up has more to say.
+_MOST = 500
+
+
 def meant(finding: Finding, why: str, *, fleet_wide: bool = False) -> Found:
-    """Return a finding with its meaning."""
+    """Return a finding with its meaning; what a machine said is made printable and short."""
     meaning = MEANINGS[finding]
     return Found(
         finding=finding,
-        why=why,
+        why=_printable(why),
         helps=meaning.helps,
         cannot=meaning.cannot,
         advice=meaning.advice,
         fleet_wide=fleet_wide,
     )
+
+
+def _printable(text: str) -> str:
+    start = text[: _MOST + 1]
+    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in start)
+    return shown if len(shown) <= _MOST else f"{shown[: _MOST - 1]}…"

@@ -20,6 +20,7 @@ from bot.hosts.probes import Question
 from bot.hosts.words import Address, HostName, Port, Proof
 
 FOLDER = Path(__file__).parents[2] / "recordings"
+SOON = timedelta(seconds=1)
 DOMAIN, SERVER = "lab.internal", "10.77.0.2"
 QUESTION = Question(
     names=(
