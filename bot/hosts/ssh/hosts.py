@@ -79,12 +79,14 @@ class SshHosts(Hosts, Repairs):
         self, target: Target, rows: tuple[Row, ...], *, acts: timedelta | None = None
     ) -> Evidence:
         began = self._clock()
-        total = self._options.limits.total + (acts or timedelta(0))
-        until = began + total.total_seconds()
+        until = began + self._options.limits.total.total_seconds()
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(until) as limit:
                 opened = await self._pool.get(target)
                 login = timedelta(seconds=self._clock() - began)
+                if acts is not None:
+                    await self._only_pinned(target, opened)
+                    limit.reschedule(until + _long(acts) + 1)
                 found = await self._asked(target, rows, opened, login, until, acts)
         except LoginError as error:
             return unreachable(target, self._now(), error)
@@ -99,6 +101,16 @@ class SshHosts(Hosts, Repairs):
             self._pins.keep(target.vm_id)
         return found
 
+    async def _only_pinned(self, target: Target, opened: Opened) -> None:
+        if not opened.key_on_first_use:
+            return
+        self._pins.drop(target.vm_id)
+        await self._pool.drop(target)
+        raise AccessError(
+            f"The host key of {target.name} was never seen before, so nothing was repaired. "
+            "Probe it first, and compare the key that is then pinned."
+        )
+
     async def _asked(
         self,
         target: Target,
@@ -112,13 +124,13 @@ class SshHosts(Hosts, Repairs):
         # A little before the end, so that what was answered until then is kept.
         left = timedelta(seconds=max(until - self._clock() - 1, 1))
         try:
-            async with asyncio.timeout_at(until - 0.2):
+            async with asyncio.timeout_at(until - 0.2) as limit:
                 await run.through(
                     opened.connection,
                     wire.command(sudo=self._options.sudo, installed=self._options.helper),
                     wire.preface(installed=bool(self._options.helper)),
-                    wire.order(rows, min(left, acts or wire.WITHIN)),
-                    waits=acts is not None,
+                    wire.order(rows, acts or min(left, wire.WITHIN)),
+                    None if acts is None else lambda: limit.reschedule(self._clock() + _long(acts)),
                 )
         except (TimeoutError, OSError, asyncssh.Error):
             await self._pool.drop(target)
@@ -131,6 +143,11 @@ class SshHosts(Hosts, Repairs):
             Delays(login=login, shell=run.shell, helper=run.helper),
             key_on_first_use=opened.key_on_first_use,
         )
+
+
+def _long(acts: timedelta) -> float:
+    """Return the seconds that a repair's answer is waited for."""
+    return (acts + timedelta(seconds=1)).total_seconds()
 
 
 def _give(process: asyncssh.SSHClientProcess[bytes], data: bytes, *, last: bool = True) -> None:
@@ -157,10 +174,12 @@ class _Run:
         command: str,
         preface: bytes,
         order: bytes,
-        *,
-        waits: bool = False,
+        begins: Callable[[], None] | None = None,
     ) -> None:
-        """Run the command until its answer is complete or it ends; let the order wait for it."""
+        """Run the command until its answer is complete or it ends.
+
+        With `begins`, the order waits until the command is there to take it, which calls it.
+        """
         began = self._clock()
         process: asyncssh.SSHClientProcess[bytes] = await connection.create_process(
             command, encoding=None, window=_WINDOW
@@ -168,7 +187,7 @@ class _Run:
         complaints = asyncio.ensure_future(self._listen(process))
         try:
             _give(process, preface, last=False)
-            if not waits:
+            if begins is None:
                 _give(process, order)
             while not self.answers.complete:
                 data = await process.stdout.read(_CHUNK)
@@ -178,8 +197,9 @@ class _Run:
                     return
                 self.answers.feed(data)
                 self._measure(began)
-                if waits and wire.HELPER in self.answers.marks:
-                    waits = False
+                if begins and wire.HELPER in self.answers.marks:
+                    begins()
+                    begins = None
                     _give(process, order)
         finally:
             complaints.cancel()

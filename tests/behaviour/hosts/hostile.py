@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import asyncssh
 
+from bot.hosts import wire
 from bot.hosts.port import Hosts, Target
 from bot.hosts.ssh.hosts import ssh_hosts
 from bot.hosts.ssh.options import Keys, Limits, SshOptions
@@ -105,3 +108,54 @@ async def mute() -> AsyncIterator[int]:
         for writer in open_now:
             writer.close()
         await server.wait_closed()
+
+
+def answer(name: str, rc: int, value: object = "") -> bytes:
+    """Return an answer line of the wire."""
+    output = base64.b64encode(json.dumps(value).encode()).decode()
+    return json.dumps({"name": name, "rc": rc, "ms": 1, "output": output}).encode() + b"\n"
+
+
+def identity(found: str = UUID) -> bytes:
+    """Return the start of an answer: who the machine says that it is."""
+    head = f"{wire.SHELL}\n{wire.HELPER}\n".encode()
+    return head + answer("identity", 0, {"found": found})
+
+
+async def ends(process: Process) -> None:
+    """Succeed without a word."""
+    process.exit(0)
+
+
+async def floods(process: Process) -> None:
+    """Send without end."""
+    process.stdout.write(identity())
+    while True:
+        process.stdout.write(b"x" * 65536)
+        await process.stdout.drain()
+
+
+async def is_another(process: Process) -> None:
+    """Say with exit code 0 to be another machine."""
+    process.stdout.write(identity("00000000-0000-4000-8000-00000000dead"))
+    process.exit(0)
+
+
+async def answers_what_was_not_asked(process: Process) -> None:
+    """Answer rows that were not sent, and one twice."""
+    process.stdout.write(identity())
+    for name in ("resolver_unit", "made-up", "identity"):
+        process.stdout.write(answer(name, 0, {"found": "x"}))
+    process.exit(0)
+
+
+async def dies_of_a_signal(process: Process) -> None:
+    """Be killed once the login shell has run."""
+    process.stdout.write(f"{wire.SHELL}\n".encode())
+    process.exit_with_signal("KILL")
+
+
+async def closes_the_connection(process: Process) -> None:
+    """Break off after the first answer."""
+    process.stdout.write(identity())
+    process.channel.get_connection().abort()
