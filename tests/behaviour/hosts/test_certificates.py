@@ -17,6 +17,7 @@ from bot.hosts.port import Target
 from bot.hosts.probes import Question
 from bot.hosts.repairs import Result, outcome
 from bot.hosts.ssh.hosts import ssh_hosts
+from bot.hosts.ssh.options import Jump
 from bot.hosts.words import Address, Proof
 from tests.behaviour.hosts.account import USER, account
 from tests.behaviour.hosts.sshd import ALIAS, Sshd, is_root, running_sshd
@@ -78,7 +79,7 @@ def authority(tmp_path: Path) -> Iterator[Authority]:
 async def test_a_certificate_beside_the_key_lets_us_in(authority: Authority) -> None:
     """Signed for an hour and for this account, the key needs no line on the machine."""
     without = await authority.probe()
-    authority.sign("-n", "root", "-V", "+1h")
+    authority.sign("-n", "root", "-V", "+1h", "-O", "clear")
     found = await authority.probe()
 
     assert without.failure == "access"
@@ -120,6 +121,29 @@ async def test_a_new_certificate_is_taken_without_a_restart(authority: Authority
     assert after.failure is None, after.detail
 
 
+async def test_a_jump_host_needs_one_permit_more(authority: Authority) -> None:
+    """A certificate that is clear of every permit leads nowhere further, and that is named."""
+    options = authority.sshd.options
+    known = options.known_hosts
+    assert known is not None
+    text = known.read_text(encoding="utf-8")
+    known.write_text(text + text.replace(ALIAS, "127.0.0.1"), encoding="utf-8")
+    jump = Jump(host="127.0.0.1", user="root", port=options.port)
+    through = Authority(
+        sshd=replace(authority.sshd, options=replace(options, jumps=(jump,))),
+        folder=authority.folder,
+    )
+
+    authority.sign("-n", "root", "-V", "+1h", "-O", "clear")
+    without = await through.probe()
+    authority.sign("-n", "root", "-V", "+1h", "-O", "clear", "-O", "permit-port-forwarding")
+    found = await through.probe()
+
+    assert without.failure == "route"
+    assert "does not forward" in without.detail
+    assert found.failure is None, found.detail
+
+
 @pytest.mark.needs("sudo", "unshare", "setpriv")
 async def test_the_repair_account_from_login_to_command(tmp_path: Path) -> None:
     """Certificate, sshd, sudo and helper together run a repair's commands, and no probe."""
@@ -128,7 +152,7 @@ async def test_the_repair_account_from_login_to_command(tmp_path: Path) -> None:
         running_sshd(tmp_path, *_lines(tmp_path), keys=False, inside=repairer.inside) as sshd,
     ):
         _our_public_key(tmp_path)
-        Authority(sshd=sshd, folder=tmp_path).sign("-n", USER, "-V", "+1h")
+        Authority(sshd=sshd, folder=tmp_path).sign("-n", USER, "-V", "+1h", "-O", "clear")
         options = replace(sshd.options, user=USER, sudo=True, helper=grants.REPAIR_PATH)
         async with ssh_hosts(options) as hosts:
             told = await hosts.repair(TARGET, Rung.RESTART_RESOLVER)
