@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import uuid
 
 from playground.fleet.faults import RENDEZVOUS_PORT
@@ -10,13 +11,17 @@ from playground.fleet.machine import Machine, Network, Resolver, Share, Work
 _TIB = 2**40
 
 
+#: Address of the first machine.
+_FIRST = ipaddress.IPv4Address("10.20.1.10")
+
+
 def make(
-    count: int = 32, *, ranks: int = 8, prefix: str = "node-", first: str = "10.20.1."
+    count: int = 32, *, ranks: int = 8, prefix: str = "node-", domain: str = "fleet.internal"
 ) -> Network:
     """Return a network of `node-0` … with `ranks` processes each; node-0 holds the rendezvous."""
-    network = Network()
+    network = Network(domain=domain)
     for number in range(count):
-        network.add(_machine(network, f"{prefix}{number}", f"{first}{10 + number}", number, ranks))
+        network.add(_machine(network, f"{prefix}{number}", str(_FIRST + number), number, ranks))
     next(iter(network.machines.values())).listens.add(RENDEZVOUS_PORT)
     return network
 

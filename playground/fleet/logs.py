@@ -17,8 +17,8 @@ TIMEOUT = timedelta(minutes=30)
 _NODE_DOWN = timedelta(minutes=5)
 #: Seconds between look-ups: they grow, and then stay as they are.
 _FIRST_PAUSE, _GROWTH, _LONGEST_PAUSE = 0.4, 1.7, 40.0
-#: What healthy ranks print.
-_STEPS = 240
+#: How long the step of a healthy job takes.
+_STEP = timedelta(seconds=2)
 
 _NEW_GROUP = {
     "c10d_logger.py wrapper": 83,
@@ -51,6 +51,8 @@ class Run:
     nodes: Sequence[str]
     ranks_per_node: int
     started: datetime
+    #: what would come later has not happened yet
+    now: datetime
     #: as MASTER_ADDR and MASTER_PORT have it
     master: str
     port: int
@@ -131,11 +133,13 @@ class _Writer:
             for (how, _), machine in zip(self._seen, self._machines, strict=True)
         )
         events.sort(key=lambda event: event.at)
+        so_far = [event for event in events if event.at <= run.now]
+        over = len(so_far) == len(events)
         return Written(
             stdout=self._header(),
-            stderr="".join(self._labelled(event) for event in events),
-            state="TIMEOUT" if stuck else "FAILED",
-            ended=max(event.at for event in events),
+            stderr="".join(self._labelled(event) for event in so_far),
+            state="RUNNING" if not over else "TIMEOUT" if stuck else "FAILED",
+            ended=events[-1].at if over else None,
         )
 
     def _of_rank(self, rank: int, machine: Machine, how: Sees, code: int) -> Iterator[_Event]:
@@ -259,9 +263,10 @@ class _Writer:
         return self._labelled(_Event(at=self._run.started, text=lines, rank=0))
 
     def _healthy(self) -> str:
+        steps = (self._run.now - self._run.started) // _STEP
         lines = [
             f"[rank 0] process group up, world size {self._run.size}",
-            *(f"step {step} loss {11 / (1 + step / 40):.4f}" for step in range(_STEPS)),
+            *(f"step {step} loss {11 / (1 + step / 40):.4f}" for step in range(steps)),
         ]
         return self._header() + self._labelled(_Event(at=self._run.started, text=lines, rank=0))
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import shlex
 import socket
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,9 +65,22 @@ def _public(key: asyncssh.SSHKey) -> str:
     return " ".join(key.export_public_key("openssh").decode().split()[:2])
 
 
+#: Answers a command that is run on the jump host itself.
+Process = asyncssh.SSHServerProcess[bytes]
+
+
 @asynccontextmanager
-async def serving(network: Network, authorized: asyncssh.SSHKey) -> AsyncIterator[FleetServer]:
-    """Start the jump host on a port of the kernel's choice; stop everything at the end."""
+async def serving(
+    network: Network,
+    authorized: asyncssh.SSHKey,
+    *,
+    login: Callable[[Process], Awaitable[None]] | None = None,
+    port: int = 0,
+) -> AsyncIterator[FleetServer]:
+    """Start the jump host; stop everything at the end.
+
+    Port 0 lets the kernel choose one. With `login` the jump host runs commands, too.
+    """
     server = FleetServer(
         network=network,
         authorized=authorized,
@@ -78,7 +91,8 @@ async def serving(network: Network, authorized: asyncssh.SSHKey) -> AsyncIterato
     )
     listener = await asyncssh.listen(
         "127.0.0.1",
-        0,
+        port,
+        process_factory=login,
         server_host_keys=[server.jump_key],
         server_factory=lambda: _Jump(server),
         **server.options(),

@@ -1,0 +1,1 @@
+"""The simulated fleet, asked by the product's own adapters."""
