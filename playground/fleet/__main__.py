@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playground.fleet.cases import CASES, UnknownFaultError
 from playground.fleet.jobs import HEALTHY, WAITING, PlaygroundError
-from playground.fleet.world import running
+from playground.fleet.world import going_on, running
 from playground.slurm.model import RELEASES, spelled
 
 _HEALTHY = "none"
@@ -73,7 +73,7 @@ async def serve(asked: argparse.Namespace) -> None:
             "Ctrl-C ends it.\n"
         )
         sys.stdout.flush()
-        await asyncio.Event().wait()
+        await going_on(fleet)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import pwd
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -77,16 +77,18 @@ def submitted(
     now = utc_now()
     names = [machine.name for machine in network.machines.values()]
     first = _job(desk, HIT, "pretrain-7b", len(names), ranks, now)
-    _run(network, first, names, now - age, now)
+    _start(network, first, names, now - age)
+    advance(network, first, now)
     free = [] if first.runs else [name for name in names[1:] if name != hit][-_FEW:]
     second = _job(desk, HEALTHY, "finetune", len(free) or _FEW, ranks, now)
     third = _job(desk, WAITING, "pretrain-7b", len(names), ranks, now)
     second.reason, third.reason = "Resources", "Priority"
     if free:
-        _run(network, second, free, first.ended or now, now)
+        _start(network, second, free, first.ended or now)
+        advance(network, second, now)
         third.reason = "Resources"
     jobs = [first, second, third]
-    _populate(network, jobs)
+    populate(network, jobs)
     return jobs
 
 
@@ -107,38 +109,49 @@ def _job(desk: Desk, number: int, name: str, nodes: int, ranks: int, now: dateti
     )
 
 
-def _run(
-    network: Network, job: Job, nodes: Sequence[str], started: datetime, now: datetime
-) -> None:
-    """Let a job run on these machines from a time until now, or until its end."""
+def _start(network: Network, job: Job, nodes: Sequence[str], started: datetime) -> None:
+    """Start a job on these machines; with everybody there it is up at once."""
     network.named(nodes[0]).listens.add(RENDEZVOUS_PORT)
+    job.nodes, job.state, job.reason = list(nodes), "RUNNING", "None"
+    job.submitted, job.started = started - timedelta(minutes=1), started
+    advance(network, job, started)
+
+
+def advance(network: Network, job: Job, now: datetime) -> None:
+    """Let a job that runs go on until a time: its log grows, it comes up, or it ends."""
+    if job.started is None or not job.runs:
+        return
     run = Run(
         number=job.number,
-        nodes=nodes,
+        nodes=job.nodes,
         ranks_per_node=job.tasks_per_node,
-        started=started,
+        started=job.started,
         now=now,
-        master=nodes[0],
+        master=job.nodes[0],
         port=RENDEZVOUS_PORT,
     )
-    left = written(run, network)
-    for pattern, text in ((job.stdout, left.stdout), (job.stderr, left.stderr)):
-        path = Path(job.filled(pattern))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    job.nodes, job.state, job.reason = list(nodes), left.state, "None"
-    job.submitted, job.started, job.ended = started - timedelta(minutes=1), started, left.ended
+    left = written(run, network, up_since=job.up_since)
+    _write(Path(job.filled(job.stdout)), left.stdout)
+    if left.up_since is None or now == job.started:
+        _write(Path(job.filled(job.stderr)), left.stderr)
+    job.state, job.ended, job.up_since = left.state, left.ended, left.up_since
     if left.state == "FAILED":
         job.reason, job.exit_code = "NonZeroExitCode", 1
     elif left.ended is not None:
         job.reason = "TimeLimit"
-        job.limit_minutes = math.ceil((left.ended - started) / timedelta(minutes=1))
+        job.limit_minutes = math.ceil((left.ended - job.started) / timedelta(minutes=1))
 
 
-def _populate(network: Network, jobs: Sequence[Job]) -> None:
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def populate(network: Network, jobs: Iterable[Job]) -> None:
     """Put processes and rendezvous of running jobs on their machines, and no others."""
+    going = [job for job in jobs if job.runs]
     for machine in network.machines.values():
-        here = [job for job in jobs if job.runs and machine.name in job.nodes]
+        here = [job for job in going if machine.name in job.nodes]
         machine.processes = [
             Work(pid=20000 + rank, name="python", user=job.user, uid=job.uid, gpu_mib=61_200)
             for job in here

@@ -73,10 +73,13 @@ class Written:
     """What a run left behind."""
 
     stdout: str
+    #: empty for a run that is up: it has nothing to add to what was there
     stderr: str
     #: Slurm's word
     state: str
     ended: datetime | None
+    #: since when the process group is up; None while ranks wait, and for a run that is over
+    up_since: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,9 +104,16 @@ def sees(network: Network, machine: Machine, name: str, port: int) -> tuple[Sees
     return Sees.NO_ROUTE, 0
 
 
-def written(run: Run, network: Network) -> Written:
-    """Return the output of a run on a network as it is now."""
-    return _Writer(run, network).written()
+def written(run: Run, network: Network, *, up_since: datetime | None = None) -> Written:
+    """Return the output of a run on a network as it is now.
+
+    `up_since` is when its process group came up, where it did: then it goes on whatever becomes of
+    names. Where everybody reaches the store for the first time, it comes up now.
+    """
+    writer = _Writer(run, network)
+    if up_since is None and writer.everybody_is_there:
+        up_since = run.now
+    return writer.waiting() if up_since is None else writer.up(up_since)
 
 
 class _Writer:
@@ -115,11 +125,24 @@ class _Writer:
         self._peer = f"({run.master}, {run.port})"
         self._seconds = int(TIMEOUT.total_seconds())
 
-    def written(self) -> Written:
-        """Put what every rank says into one order of time."""
+    @property
+    def everybody_is_there(self) -> bool:
+        """Tell whether every rank reaches the store."""
+        return all(how is Sees.STORE for how, _ in self._seen)
+
+    def up(self, since: datetime) -> Written:
+        """Return what a run prints whose process group is up."""
+        steps = (self._run.now - since) // _STEP
+        lines = [
+            f"[rank 0] process group up, world size {self._run.size}",
+            *(f"step {step} loss {11 / (1 + step / 40):.4f}" for step in range(steps)),
+        ]
+        text = self._header() + self._labelled(_Event(at=since, text=lines, rank=0))
+        return Written(stdout=text, stderr="", state="RUNNING", ended=None, up_since=since)
+
+    def waiting(self) -> Written:
+        """Put what every rank says while it waits, and at its end, into one order of time."""
         run = self._run
-        if all(how is Sees.STORE for how, _ in self._seen):
-            return Written(stdout=self._healthy(), stderr="", state="RUNNING", ended=None)
         events = [
             event
             for index, (how, code) in enumerate(self._seen)
@@ -261,14 +284,6 @@ class _Writer:
         }  # fmt: skip
         lines = [f"{name}: {value}" for name, value in settings.items()]
         return self._labelled(_Event(at=self._run.started, text=lines, rank=0))
-
-    def _healthy(self) -> str:
-        steps = (self._run.now - self._run.started) // _STEP
-        lines = [
-            f"[rank 0] process group up, world size {self._run.size}",
-            *(f"step {step} loss {11 / (1 + step / 40):.4f}" for step in range(steps)),
-        ]
-        return self._header() + self._labelled(_Event(at=self._run.started, text=lines, rank=0))
 
 
 def _is_down(machine: Machine) -> bool:

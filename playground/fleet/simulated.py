@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from playground.crusoe.judge import Key
@@ -15,7 +15,7 @@ from playground.fleet.cases import UnknownFaultError, case
 from playground.fleet.jobs import Desk
 from playground.fleet.machine import Machine, Network
 from playground.fleet.server import FleetServer
-from playground.slurm.model import Cluster, folded
+from playground.slurm.model import Cluster, folded, utc_now
 from playground.slurm.rest import RestServer
 
 #: Good for this cloud alone, which knows no other key.
@@ -72,6 +72,16 @@ class SimulatedFleet:
         """Undo every fault and let the job run without one."""
         self.heal()
         self._submit("", age)
+
+    def advance(self, now: datetime | None = None) -> None:
+        """Let the jobs go on until now.
+
+        A job that waits in its look-ups comes up once everybody finds everybody, or gives up; the
+        logs grow.
+        """
+        for job in self.cluster.jobs.values():
+            jobs.advance(self.network, job, now or utc_now())
+        jobs.populate(self.network, self.cluster.jobs.values())
 
     def heal(self) -> None:
         """Undo every fault; what the jobs ran into stays, as do their logs and the journals."""

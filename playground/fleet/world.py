@@ -6,6 +6,7 @@ machines over SSH. A fault changes what all of them say, together.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -92,6 +93,13 @@ async def running(
         else:
             fleet.run_well(age=age)
         yield fleet
+
+
+async def going_on(fleet: SimulatedFleet, every: timedelta = timedelta(seconds=2)) -> None:
+    """Let a fleet's jobs go on in real time, until cancelled."""
+    while True:
+        fleet.advance()
+        await asyncio.sleep(every.total_seconds())
 
 
 def _folder(path: Path) -> Path:

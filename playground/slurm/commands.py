@@ -120,7 +120,7 @@ def _steps(asked: _Asked) -> Said:
     number = asked.one()
     job = asked.cluster.jobs.get(int(number)) if number.isdecimal() else None
     lines = texts.step_lines(job) if job else ()
-    return Said(out=_lines(lines)) if lines else Said(rc=1, err=f"Job step {number}. not found\n")
+    return Said(out=_lines(lines)) if lines else Said(rc=1, out=f"Job step {number}. not found\n")
 
 
 def _script(asked: _Asked) -> Said:

@@ -84,6 +84,8 @@ class Job:
     limit_minutes: int = 1440
     restarts: int = 0
     partition: str = "gpu"
+    #: since when its ranks make progress; nothing that Slurm knows
+    up_since: datetime | None = None
 
     @property
     def tasks(self) -> int:
@@ -194,7 +196,7 @@ class Cluster:
         """Put a job back into the queue."""
         job = self._owned(text, by)
         job.state, job.nodes, job.restarts = "PENDING", [], job.restarts + 1
-        job.started = job.ended = None
+        job.started = job.ended = job.up_since = None
         job.submitted = utc_now()
 
     def put(self, jobs: Iterable[Job]) -> None:

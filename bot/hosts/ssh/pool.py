@@ -51,6 +51,8 @@ class Pool:
 
         Raises a LoginError.
         """
+        if by and (before := self._slots.get((by.alias, by.address))):
+            before.used = self._clock()
         await self._close_idle()
         slot = self._slots.setdefault((place.alias, place.address), _Slot())
         async with slot.lock:

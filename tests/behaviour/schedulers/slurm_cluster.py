@@ -152,13 +152,18 @@ class SlurmCluster:
 
     def command(self, *argv: str, check: bool = True) -> str:
         """Run one of Slurm's commands and return what it printed."""
+        code, out, complaint = self.ended(*argv)
+        if check and code:
+            message = f"{' '.join(argv)}: {complaint}"
+            raise AssertionError(message)
+        return out.strip()
+
+    def ended(self, *argv: str) -> tuple[int, str, str]:
+        """Run one of Slurm's commands and return its exit code, output and complaints."""
         ran = subprocess.run(
             argv, env=self.env, cwd=self.work, capture_output=True, text=True, check=False
         )
-        if check and ran.returncode:
-            message = f"{' '.join(argv)}: {ran.stderr}"
-            raise AssertionError(message)
-        return ran.stdout.strip()
+        return ran.returncode, ran.stdout, ran.stderr
 
     def token(self) -> str:
         """Return a fresh token of root."""

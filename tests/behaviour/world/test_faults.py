@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -228,3 +228,43 @@ async def test_a_young_job_still_waits(tmp_path: Path) -> None:
     assert b"cannot be retrieved (gai error: -3" in text
     assert b"Traceback" not in text
     assert judged.names == {Finding.RESOLVER_FAILED}
+
+
+async def test_a_job_that_waits_goes_on_by_itself_once_names_resolve(tmp_path: Path) -> None:
+    """Restarting the resolver is all that the same run needs; what it logged before stays."""
+    young = timedelta(minutes=5)
+    async with (
+        running(state_dir=tmp_path, vms=VMS, ranks=RANKS, age=young) as fleet,
+        client_of(fleet) as client,
+    ):
+        now = datetime.now(UTC)
+        before = await _job(client)
+        fleet.network.named("node-8").restart_resolver()
+        fleet.advance(now + timedelta(seconds=30))
+        fleet.network.named("node-8").resolver.active = "failed"
+        fleet.advance(now + timedelta(seconds=90))
+        after = await _job(client)
+        logs = await client.slurm.logs(after)
+
+    text = b"".join(file.text for file in logs.files)
+    assert (before.state, after.state, after.restarts) == (JobState.RUNNING, JobState.RUNNING, 0)
+    assert b"cannot be retrieved (gai error: -3" in text
+    assert b"step 29 loss" in text
+    assert diagnose(sources(logs)).cause is Cause.HARMLESS_WARNING
+
+
+async def test_a_job_that_waits_gives_up_in_the_end(tmp_path: Path) -> None:
+    """Half an hour after its start the store gives up, and the machines are free again."""
+    young = timedelta(minutes=5)
+    async with (
+        running(state_dir=tmp_path, vms=VMS, ranks=RANKS, age=young) as fleet,
+        client_of(fleet) as client,
+    ):
+        busy = await client.slurm.idle_nodes()
+        fleet.advance(datetime.now(UTC) + timedelta(minutes=27))
+        job = await _job(client)
+        logs = await client.slurm.logs(job)
+        idle = await client.slurm.idle_nodes()
+
+    assert (job.state, len(busy), len(idle)) == (JobState.FAILED, 0, VMS)
+    assert b"44/48 clients joined" in b"".join(file.text for file in logs.files)

@@ -1,0 +1,1 @@
+"""Tests of what stands in for real parts."""
