@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.hosts.quoting import quoted
 from bot.schedulers.model import Limits, LogFile, Reading, Stream
 from bot.schedulers.slurm import far
 from bot.schedulers.slurm.patterns import Glob
@@ -195,3 +197,19 @@ def test_nothing_to_search_for_is_an_error() -> None:
     """Without words grep would select everything."""
     with pytest.raises(ValueError, match="no literals"):
         far.stdin([b"", b"two\nlines"])
+
+
+def test_the_search_is_one_command_line_for_any_shell(tmp_path: Path) -> None:
+    """Without a line feed in any word, a login shell hands it on as it is."""
+    path = tmp_path / "it's a $(log).txt"
+    path.write_bytes(NEEDLE + b"\n")
+    line = quoted(far.argv(MARK, wanted(path), SMALL))
+    shells = [shell for shell in ("sh", "bash", "dash", "zsh") if shutil.which(shell)]
+
+    for shell in shells:
+        ran = subprocess.run(
+            [shell, "-c", line], input=far.stdin([NEEDLE]), capture_output=True, check=True
+        )
+        ((file,), whole) = far.files_in(ran.stdout, MARK, wanted(path), SMALL)
+        assert (file.text, whole) == (NEEDLE + b"\n", True)
+    assert "sh" in shells

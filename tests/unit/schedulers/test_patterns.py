@@ -83,6 +83,16 @@ def test_what_is_no_path(pattern: str) -> None:
     assert expand(pattern, letters_of(JOB), "/w") is None
 
 
+@pytest.mark.parametrize("end", ["\n", "\r", "\0"])
+def test_a_name_with_a_line_end_names_no_file(end: str) -> None:
+    """It cannot be a word of a command line, whoever brought it in: the path or the job's name."""
+    job = replace(JOB, name=f"pre{end}train")
+
+    assert expand(f"/w/a{end}b.log", letters_of(JOB), "/w") is None
+    assert expand("/w/%x.log", letters_of(job), "/w") is None
+    assert expand("out.log", letters_of(JOB), f"/w{end}") is None
+
+
 def test_a_relative_path_needs_the_folder() -> None:
     """Without WorkDir a relative path is nowhere."""
     assert expand("out.log", {}, "") is None
