@@ -146,6 +146,8 @@ class Job:
     distribution: str | None = None
     distribution_from: DistributionFrom | None = None
     steps: tuple[Step, ...] = ()
+    #: its script's steps take all of its nodes and tasks, for none asks for others
+    steps_take_all: bool = False
     #: the torchrun command of its script; None where there is none or it is not known
     torchrun: Torchrun | None = None
     #: paths as the scheduler gives them, patterns and all; empty where it gives none

@@ -34,7 +34,7 @@ def _step(job: Job) -> SlurmStep:
     if seen is None:
         return SlurmStep(
             nodes=job.nodes,
-            nodes_of_job=True,
+            nodes_of_job=not job.steps_take_all,
             ntasks=job.ntasks,
             ntasks_per_node=job.ntasks_per_node,
             distribution=distribution,

@@ -219,7 +219,7 @@ class SlurmScheduler(Scheduler):
         if way is None or not job.has_started:
             return job
         said = script.read(await way.script(job), job)
-        job = replace(job, torchrun=said.torchrun)
+        job = replace(job, torchrun=said.torchrun, steps_take_all=said.whole_job)
         if job.distribution:
             return job
         running = job.state in {JobState.RUNNING, JobState.COMPLETING, JobState.SUSPENDED}

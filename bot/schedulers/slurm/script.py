@@ -26,6 +26,8 @@ class Script:
     outputs: tuple[str, ...] = ()
     #: folders given to torchrun's `--log-dir`
     log_dirs: tuple[str, ...] = ()
+    #: every srun takes all nodes and tasks of the job, for none asks for others
+    whole_job: bool = False
     #: the torchrun command, where there is one and the script does not contradict itself
     torchrun: Torchrun | None = None
     #: paths that hang on variables and cannot be known from here
@@ -33,6 +35,17 @@ class Script:
 
 
 _DIRECTIVE = re.compile(r"#SBATCH\s+(?P<rest>.*)")
+#: Options of srun, and variables that it reads, by which a step has other nodes or tasks than its
+#: job (srun(1), "INPUT ENVIRONMENT VARIABLES").
+_NARROWING = (
+    *("-N", "-n", "-w", "-x", "-r", "--nodes", "--ntasks", "--ntasks-per-node", "--nodelist"),
+    *("--exclude", "--relative", "--het-group", "--jobid", "--nodefile", "-F", "--exact"),
+)
+_NARROWED = re.compile(
+    r"\bSLURM_(?:NNODES|JOB_NUM_NODES|NPROCS|NTASKS\w*|JOB_NODELIST|NODELIST|HOSTFILE|"
+    r"HET_GROUP\w*|JOB_ID|JOBID|EXCLUDE\w*)="
+)
+_SRUN = re.compile(r"(?<![\w.-])srun(?![\w.-])")
 #: What srun takes when nobody asks (srun(1): block, where tasks outnumber nodes).
 _DEFAULT = "block"
 _VARIABLE = re.compile(r"\$(?:(?P<plain>\w+)|\{(?P<braced>\w+)\})")
@@ -52,10 +65,12 @@ def read(script: str, job: Job) -> Script:
     found: list[str] = []
     outputs: list[str] = []
     log_dirs: list[str] = []
+    narrowed = False
     for words in _commands(lines):
         if "srun" in {word.rpartition("/")[2] for word in words[:1]}:
             options = _before_program(words[1:])
             found.append(_option(options, *_DIST) or inherited)
+            narrowed = narrowed or any(_option(options, name) is not None for name in _NARROWING)
             outputs += [path for names in _OUTPUTS if (path := _option(options, *names))]
         if any(word.rpartition("/")[2] in _LAUNCHERS for word in words):
             log_dirs += [path for path in [_option(words, *_LOG_DIR)] if path]
@@ -67,9 +82,16 @@ def read(script: str, job: Job) -> Script:
         distribution=None if told is None or "$" in told else told,
         outputs=tuple(dict.fromkeys(full for path in outputs if (full := paths[path]))),
         log_dirs=tuple(dict.fromkeys(full for path in log_dirs if (full := paths[path]))),
+        whole_job=bool(found) and not narrowed and _all_seen(lines, len(found)),
         torchrun=_torchrun(script),
         unknown=tuple(dict.fromkeys(path for path, full in paths.items() if full is None)),
     )
+
+
+def _all_seen(lines: list[str], sruns: int) -> bool:
+    """Tell whether no srun hides in the middle of a line, and no variable narrows one."""
+    plain = [line for line in lines if not _NARROWED.search(line)]
+    return len(plain) == len(lines) and sum(len(_SRUN.findall(line)) for line in lines) == sruns
 
 
 def _torchrun(script: str) -> Torchrun | None:

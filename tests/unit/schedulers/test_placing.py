@@ -44,6 +44,14 @@ def test_without_a_step_the_jobs_nodes_are_a_guess() -> None:
     assert placement(JOB).weakest is Known.GUESS
 
 
+def test_a_script_whose_steps_take_all_is_no_guess() -> None:
+    """The nodes and tasks of the job are then the step's."""
+    job = replace(JOB, steps_take_all=True)
+
+    assert hosts(job) == ["n0", "n1", "n2", "n0", "n1", "n2"]
+    assert placement(job).weakest is Known.LAUNCH
+
+
 def test_two_steps_are_not_mixed() -> None:
     """Which of them the ranks are of is not known: the job's nodes are taken, as a guess."""
     both = replace(JOB, steps=(STEP, replace(STEP, id="1")))

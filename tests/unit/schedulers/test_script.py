@@ -47,6 +47,30 @@ def test_the_distribution_of_every_srun(lines: str, distribution: str | None) ->
     assert read(f"{HEAD}{lines}\n", JOB).distribution == distribution
 
 
+@pytest.mark.parametrize(
+    ("lines", "whole"),
+    [
+        ("srun python train.py", True),
+        ("srun -l --mpi=pmix -m block python train.py -N 1", True),
+        ("srun bash -c 'torchrun --nproc-per-node 8 train.py'", True),
+        ("srun ./a\nsrun ./b", True),
+        ("srun -N1 python train.py", False),
+        ("srun --ntasks=8 python train.py", False),
+        ("srun -w n3 ./a", False),
+        ("srun ./a\nsrun -n 1 ./b", False),
+        ("hostname && srun -N1 ./a", False),
+        ("export SLURM_NNODES=2\nsrun ./a", False),
+        ("SLURM_HOSTFILE=hosts srun ./a", False),
+        ("bash inner.sh", False),
+        ("torchrun train.py", False),
+        ("", False),
+    ],
+)
+def test_a_step_takes_all_of_its_job_unless_it_asks_for_less(lines: str, *, whole: bool) -> None:
+    """Only then do the job's nodes and tasks say where the step's ranks ran."""
+    assert read(f"{HEAD}{lines}\n", JOB).whole_job is whole
+
+
 def test_outputs_of_steps_and_of_torchrun() -> None:
     """Slurm's own variables are filled in; paths that hang on others are named as unknown."""
     said = read(
