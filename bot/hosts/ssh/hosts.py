@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,11 @@ from bot.hosts.ssh.pool import Pool
 
 #: Bytes read at once, and bytes that may wait unread on a channel.
 _CHUNK, _WINDOW = 32768, 262144
+#: sudoers(5), `fqdn`; Debian and Ubuntu build sudo with it.
+_ASKS_DNS = (
+    " Where DNS is dead, sudo waits for the machine's own name, unless its sudoers file says "
+    "`!fqdn`, as ours do."
+)
 #: Bytes of standard error that are looked at.
 _COMPLAINT = 2048
 
@@ -165,6 +171,7 @@ class _Run:
         self.answers = answers
         self._clock = clock
         self._complaint = b""
+        self._ended = False
         self.shell: timedelta | None = None
         self.helper: timedelta | None = None
 
@@ -192,6 +199,7 @@ class _Run:
             while not self.answers.complete:
                 data = await process.stdout.read(_CHUNK)
                 if not data:
+                    self._ended = True
                     # The complaint may come after the end of output.
                     await asyncio.wait([complaints], timeout=0.5)
                     return
@@ -225,11 +233,14 @@ class _Run:
         if wire.HELPER in self.answers.marks:
             return None
         said = ascii(self._complaint.decode(errors="replace").strip())[:200]
-        if self._complaint.startswith(b"sudo:"):
+        in_shell = wire.SHELL in self.answers.marks
+        if self._ended and re.search(rb"(?m)^sudo:", self._complaint):
             return AccessError(f"{target.name} refuses `sudo -n`: {said}. Nothing was asked.")
-        if wire.SHELL in self.answers.marks and self._complaint:
+        if self._ended and in_shell and self._complaint:
             return AccessError(
-                f"The probe helper cannot run on {target.name} (it needs python3): {said}."
+                f"The helper cannot run on {target.name} (it needs python3): {said}."
             )
-        step = "sudo" if sudo and wire.SHELL in self.answers.marks else "its login shell"
-        return LoginHangsError(f"{target.name} let us in, but {step} did not run our command.")
+        step = "sudo" if sudo and in_shell else "its login shell"
+        mend = _ASKS_DNS if step == "sudo" and not self._ended else ""
+        why = f"{target.name} let us in, but {step} did not run our command.{mend}"
+        return LoginHangsError(why)

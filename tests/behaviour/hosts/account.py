@@ -44,6 +44,7 @@ class Account:
     """An account with one grant."""
 
     grant: Grant
+    #: its `etc` holds what stands in the place of files of /etc
     folder: Path
     #: what syslog was told; see `told`
     heard: list[str]
@@ -51,8 +52,8 @@ class Account:
     def inside(self, argv: Sequence[str]) -> list[str]:
         """Return a command line that runs another one as root in the namespace."""
         binds = (
-            f"mount --bind {self.folder / name} /etc/{name}"
-            for name in ("passwd", "shadow", "sudoers.d")
+            f"mount --bind {path} $(readlink -f /etc/{path.name})"
+            for path in sorted((self.folder / "etc").iterdir())
         )
         devices = (
             f"touch {self.folder}/dev/{name}; mount --bind /dev/{name} {self.folder}/dev/{name}"
@@ -110,16 +111,16 @@ class Account:
 def account(folder: Path, grant: Grant) -> Iterator[Account]:
     """Prepare an account with this grant; nothing outside the folder is touched."""
     folder.chmod(0o755)
-    for name in ("dev", "sudoers.d", "local/sbin", "local/libexec"):
+    for name in ("dev", "etc/sudoers.d", "local/sbin", "local/libexec"):
         (folder / name).mkdir(parents=True)
     for name, line in (
         ("passwd", f"{USER}:x:{_UID}:{_UID}::/:/bin/sh\n"),
         ("shadow", f"{USER}:*:19000:0:99999:7:::\n"),
     ):
         kept = Path("/etc", name).read_text(encoding="utf-8")
-        (folder / name).write_text(kept + line, encoding="utf-8")
-    (folder / "shadow").chmod(0o600)
-    rules = folder / "sudoers.d" / "nccl-dns"
+        (folder / "etc" / name).write_text(kept + line, encoding="utf-8")
+    (folder / "etc" / "shadow").chmod(0o600)
+    rules = folder / "etc" / "sudoers.d" / "nccl-dns"
     rules.write_text(grants.sudoers(USER, grant), encoding="utf-8")
     rules.chmod(0o440)
     for one in (grants.PROBING, grants.REPAIRING):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -184,6 +185,49 @@ def test_the_probing_helper_repairs_nothing(repair: Repair, prober: Account) -> 
 
     assert answers.results[repair.commands[0].name].rc == 126
     assert prober.ran == []
+
+
+@pytest.fixture
+def queries(repairer: Account) -> Iterator[socket.socket]:
+    """Let the machine know no name, its own least of all; return a name server that never answers.
+
+    resolv.conf has no room for a port, so it is 53, on an address that nobody else uses.
+    """
+    etc = repairer.folder / "etc"
+    (etc / "hosts").write_text("", encoding="utf-8")
+    (etc / "nsswitch.conf").write_text(
+        "passwd: files\nshadow: files\ngroup: files\nhosts: files dns\n", encoding="utf-8"
+    )
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.77.53.1", 53))
+        server.settimeout(0)
+        conf = "nameserver 127.77.53.1\noptions timeout:1 attempts:1\n"
+        (etc / "resolv.conf").write_text(conf, encoding="utf-8")
+        yield server
+
+
+def test_sudo_asks_no_name_server(repairer: Account, queries: socket.socket) -> None:
+    """A hung resolver would hold up the very command that mends it."""
+    answers = repairer.ask(repairs.rows(Rung.RESTART_RESOLVER, KIND, PROOF))
+
+    assert answers.results["restart"].rc == 0
+    with pytest.raises(BlockingIOError):
+        queries.recv(512)
+
+
+def test_without_our_rule_sudo_asks_for_the_machines_own_name(
+    repairer: Account, queries: socket.socket
+) -> None:
+    """Debian's and Ubuntu's sudo does; should it stop, the rule is no longer needed."""
+    version = subprocess.run(["sudo", "-V"], capture_output=True, check=True).stdout
+    if b"--with-fqdn" not in version:
+        pytest.skip("this sudo is built without fqdn")
+    rules = repairer.folder / "etc" / "sudoers.d" / "nccl-dns"
+    rules.write_text(rules.read_text(encoding="utf-8").replace("!fqdn, ", ""), encoding="utf-8")
+
+    repairer.ask(repairs.rows(Rung.RESTART_RESOLVER, KIND, PROOF))
+
+    assert socket.gethostname().encode() in queries.recv(512)
 
 
 @pytest.mark.parametrize("grant", [grants.PROBING, grants.REPAIRING], ids=lambda one: one.path)
