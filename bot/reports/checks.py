@@ -76,6 +76,9 @@ def _facts(checked: Checked) -> Iterator[tuple[str, str]]:
     if checked.diagnosis is not None:
         cause = str(checked.diagnosis.cause).replace("_", " ")
         yield "the log says", f"{cause} (confidence {checked.diagnosis.confidence})"
+        if checked.diagnosis.world_size and checked.diagnosis.clients_joined is not None:
+            joined, world = checked.diagnosis.clients_joined, checked.diagnosis.world_size
+            yield "joined", f"{joined} of {world} ranks"
     if checked.compared_with is not None:
         yield "compared with", checked.compared_with.host
     yield "level", f"{checked.level} ({_LEVELS[checked.level]})"
