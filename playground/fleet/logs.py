@@ -166,7 +166,7 @@ class _Writer:
         )
 
     def _of_rank(self, rank: int, machine: Machine, how: Sees, code: int) -> Iterator[_Event]:
-        spread = timedelta(milliseconds=rank * 7919 % 997)
+        spread = timedelta(microseconds=rank * 1_037_389 % 999_983)
         if how is Sees.NO_NAME:
             yield from self._lookups(rank, spread, code)
         elif how is Sees.NO_ROUTE:

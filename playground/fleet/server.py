@@ -14,11 +14,13 @@ from typing import Any
 import asyncssh
 
 from bot.hosts import wire
-from bot.hosts.grants import HELPERS
+from bot.hosts.grants import HELPERS, REPAIR_PATH
 from playground.fleet.answers import answer
 from playground.fleet.machine import Machine, Network
 
 _SSH_PORT = 22
+#: The account that repairs.
+REPAIRER = "repair"
 #: Input of a command that is taken; the helper's text and a long probe list fit in well.
 _MOST_INPUT = 4 * 2**20
 
@@ -30,6 +32,9 @@ class FleetServer:
     network: Network
     #: who may log in
     authorized: asyncssh.SSHKey
+    #: who may log in to machines as `REPAIRER`, who then alone may run the repair helper; without
+    #: one the first key may do everything
+    repairer: asyncssh.SSHKey | None = None
     #: the jump host's key, and each machine's by address
     jump_key: asyncssh.SSHKey
     host_keys: dict[str, asyncssh.SSHKey]
@@ -49,16 +54,24 @@ class FleetServer:
             lines.append(f"{self.network.machines[address].product_uuid} {_public(key)}")
         return "\n".join(lines) + "\n"
 
+    def keys_of(self, user: str) -> asyncssh.SSHAuthorizedKeys:
+        """Return the keys with which a user may log in to a machine."""
+        repairs = self.repairer is not None and user == REPAIRER
+        return _authorized(self.repairer if repairs else self.authorized)
+
     def options(self) -> dict[str, Any]:
-        """Return what every server of the fleet is started with."""
-        line = self.authorized.export_public_key("openssh").decode()
+        """Return what every server of the fleet is started with; the jump host takes all keys."""
         return {
-            "authorized_client_keys": asyncssh.import_authorized_keys(line),
+            "authorized_client_keys": _authorized(self.authorized, self.repairer),
             "encoding": None,
             "agent_forwarding": False,
             "allow_scp": False,
             "gss_host": None,
         }
+
+
+def _authorized(*keys: asyncssh.SSHKey | None) -> asyncssh.SSHAuthorizedKeys:
+    return asyncssh.import_authorized_keys("".join(f"{_public(key)}\n" for key in keys if key))
 
 
 def _public(key: asyncssh.SSHKey) -> str:
@@ -74,6 +87,7 @@ async def serving(
     network: Network,
     authorized: asyncssh.SSHKey,
     *,
+    repairer: asyncssh.SSHKey | None = None,
     login: Callable[[Process], Awaitable[None]] | None = None,
     port: int = 0,
 ) -> AsyncIterator[FleetServer]:
@@ -84,6 +98,7 @@ async def serving(
     server = FleetServer(
         network=network,
         authorized=authorized,
+        repairer=repairer,
         jump_key=asyncssh.generate_private_key("ssh-ed25519"),
         host_keys={
             address: asyncssh.generate_private_key("ssh-ed25519") for address in network.machines
@@ -144,6 +159,22 @@ class _Jump(asyncssh.SSHServer):
         return forward
 
 
+class _Account(asyncssh.SSHServer):
+    """A machine's accounts, each with keys of its own."""
+
+    def __init__(self, server: FleetServer) -> None:
+        self._server = server
+
+    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+        """Remember the connection, to whose user the keys belong."""
+        self._connection = conn
+
+    def begin_auth(self, username: str) -> bool:
+        """Take the keys of this user and no others."""
+        self._connection.set_authorized_keys(self._server.keys_of(username))
+        return True
+
+
 async def _forward(
     server: FleetServer,
     machine: Machine,
@@ -170,6 +201,7 @@ async def _serve(server: FleetServer, machine: Machine, sock: socket.socket) -> 
     connection = await asyncssh.run_server(
         sock,
         server_host_keys=[server.host_keys[machine.address]],
+        server_factory=lambda: _Account(server),
         process_factory=lambda process: _process(server, machine, process),
         **server.options(),
     )
@@ -201,7 +233,13 @@ async def _process(
         process.stderr.write(f"sh: {command[:80]}: not found\n".encode())
         process.exit(127)
         return
-    process.stdout.write(f"{wire.SHELL}\n{wire.HELPER}\n".encode())
+    user = process.get_extra_info("username")
+    process.stdout.write(f"{wire.SHELL}\n".encode())
+    if server.repairer is not None and (REPAIR_PATH in command) is not (user == REPAIRER):
+        process.stderr.write(b"sudo: a password is required\n")
+        process.exit(1)
+        return
+    process.stdout.write(f"{wire.HELPER}\n".encode())
     given = b""
     while data := await process.stdin.read(65536):
         given += data

@@ -14,7 +14,7 @@ from playground.fleet import faults, jobs, settings
 from playground.fleet.cases import UnknownFaultError, case
 from playground.fleet.jobs import Desk
 from playground.fleet.machine import Machine, Network
-from playground.fleet.server import FleetServer
+from playground.fleet.server import REPAIRER, FleetServer
 from playground.slurm.model import Cluster, folded, utc_now
 from playground.slurm.rest import RestServer
 
@@ -24,7 +24,8 @@ PROJECT, CLUSTER, LOCATION = "demo", "demo", "us-east1-a"
 #: Accounts of the product: with slurmrestd, and on the login node and the machines.
 BOT, PROBE = "bot", "probe"
 #: Files of the state folder.
-CLIENT_KEY, KNOWN_HOSTS, SETTINGS = "id_ed25519", "known_hosts", "nccl-dns.toml"
+CLIENT_KEY, REPAIR_KEY = "id_ed25519", "id_ed25519_repair"
+KNOWN_HOSTS, SETTINGS = "known_hosts", "nccl-dns.toml"
 #: The machine that a fault hits when nobody says which.
 _USUAL = "node-8"
 
@@ -124,6 +125,7 @@ class SimulatedFleet:
                 "known_hosts": str(folder / KNOWN_HOSTS),
                 "jumps": [here],
             },
+            "ssh.repair": {"user": REPAIRER, "keys": [str(folder / REPAIR_KEY)]},
             f"clusters.{CLUSTER}": {
                 "kind": "slurm",
                 "project": PROJECT,

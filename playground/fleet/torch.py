@@ -34,7 +34,9 @@ class Torch:
 
     def line(self, level: str, at: datetime, file: str, number: int, text: str) -> str:
         """Return a line of the C++ logger; month and day are written without padding."""
-        stamp = f"{at.month}{at:%d %H:%M:%S.%f}{at.microsecond % 1000:03} " if self.stamped else " "
+        stamp = (
+            f"{at.month}{at:%d %H:%M:%S.%f}{at.microsecond * 7 % 1000:03} " if self.stamped else " "
+        )
         return f"[{level}{stamp}{file}:{number}] [c10d] {text}"
 
     def span(self, seconds: int) -> str:

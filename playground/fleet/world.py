@@ -35,6 +35,7 @@ from playground.fleet.simulated import (
     LOCATION,
     PROBE,
     PROJECT,
+    REPAIR_KEY,
     SimulatedFleet,
 )
 from playground.slurm import rest
@@ -65,7 +66,7 @@ async def running(
     state_dir = _folder(state_dir)
     network = make(vms, ranks=ranks, domain=f"{LOCATION}.compute.internal")
     desk = jobs.desk(state_dir / "disk")
-    key = _client_key(state_dir)
+    looks, repairs = (_client_key(state_dir / name) for name in (CLIENT_KEY, REPAIR_KEY))
     cluster = Cluster(name=CLUSTER, version=version, accounting=accounting)
     cluster.nodes = {node.name: node for node in _nodes(network)}
     cluster.operators |= {BOT, PROBE}
@@ -73,7 +74,7 @@ async def running(
     async with (
         crusoe.running(keys=[KEY]) as cloud,
         rest.running(cluster) as slurmrestd,
-        serving(network, key, login=login.serve) as ssh,
+        serving(network, looks, repairer=repairs, login=login.serve) as ssh,
     ):
         _rent(cloud, network)
         cloud.world.on_effect = lambda vm, action: _take_effect(network, vm, action)
@@ -112,10 +113,10 @@ def _folder(path: Path) -> Path:
         raise PlaygroundError(message) from error
 
 
-def _client_key(folder: Path) -> asyncssh.SSHKey:
-    """Return a fresh key for the product, and put it into the folder for its owner alone."""
+def _client_key(path: Path) -> asyncssh.SSHKey:
+    """Return a fresh key for the product, and write it for its owner alone."""
     key = asyncssh.generate_private_key("ssh-ed25519")
-    keep(folder / CLIENT_KEY, key.export_private_key().decode())
+    keep(path, key.export_private_key().decode())
     return key
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from bot.clouds.crusoe.credentials import Credentials
 from bot.clouds.crusoe.endpoint import endpoint
 from bot.clouds.model import Vm
 from bot.hosts import findings
+from bot.hosts.grants import REPAIR_PATH
 from bot.hosts.model import Judgement
 from bot.hosts.port import Target
 from bot.hosts.probes import Question
@@ -40,6 +41,8 @@ class Client:
     rest: RestWay
     login: LoginWay
     hosts: SshHosts
+    #: by the account that repairs
+    repairs: SshHosts
 
     @property
     def slurm(self) -> SlurmScheduler:
@@ -59,11 +62,12 @@ class Client:
             address=Address(first.private_ips[0]),
             port=Port(29500),
         )
-        seen = [await self.hosts.probe(_target(vm), question) for vm in (mine, theirs)]
+        seen = [await self.hosts.probe(target(vm), question) for vm in (mine, theirs)]
         return findings.judge(seen[0], seen[1], question)
 
 
-def _target(vm: Vm) -> Target:
+def target(vm: Vm) -> Target:
+    """Return where a VM's machine is, and how it proves itself."""
     return Target(vm_id=vm.id, name=vm.name, address=Address(vm.private_ips[0]), proof=Proof(vm.id))
 
 
@@ -76,6 +80,14 @@ def options(told: dict[str, Any]) -> SshOptions:
         jumps=tuple(Jump(**jump) for jump in told["jumps"]),
         limits=LIMITS,
     )
+
+
+def repairing(told: dict[str, Any]) -> SshOptions:
+    """Return how machines are reached by the account that repairs."""
+    account = told["repair"]
+    keys = Keys(files=tuple(Path(key) for key in account["keys"]))
+    looks = options(told)
+    return replace(looks, user=account["user"], keys=keys, sudo=True, helper=REPAIR_PATH)
 
 
 @asynccontextmanager
@@ -97,6 +109,7 @@ async def client_of(fleet: SimulatedFleet) -> AsyncIterator[Client]:
         async with (
             open_session(endpoint(cloud["base_url"]), credentials) as session,
             ssh_hosts(options(told["ssh"])) as hosts,
+            ssh_hosts(repairing(told["ssh"])) as repairs,
         ):
             project = await project_id(session, cloud["project"])
             yield Client(
@@ -104,6 +117,7 @@ async def client_of(fleet: SimulatedFleet) -> AsyncIterator[Client]:
                 rest=rest,
                 login=LoginWay(cluster="demo", runner=runner),
                 hosts=hosts,
+                repairs=repairs,
             )
     finally:
         await rest.aclose()
