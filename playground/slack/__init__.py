@@ -1,0 +1,1 @@
+"""A Slack workspace on loopback, as strict as Slack's published documentation."""
