@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import heapq
 import itertools
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -44,19 +43,28 @@ class HandClock:
         """Return the time that it stands at."""
         return self.time
 
+    def waits(self) -> list[timedelta]:
+        """Return how far it has to be moved until each of those who wait goes on."""
+        return sorted(wait[0] - self.time for wait in self._waiting)
+
     async def sleep(self, duration: timedelta) -> None:
         """Wait until it has been moved so far."""
-        event = asyncio.Event()
-        heapq.heappush(self._waiting, (self.time + duration, next(self._numbers), event))
-        await event.wait()
+        wait = (self.time + duration, next(self._numbers), asyncio.Event())
+        self._waiting.append(wait)
+        try:
+            await wait[2].wait()
+        finally:
+            if wait in self._waiting:
+                self._waiting.remove(wait)
 
     async def advance(self, duration: timedelta) -> None:
         """Move it; whoever has waited long enough gets a turn, in order."""
         end = self.time + duration
-        while self._waiting and self._waiting[0][0] <= end:
-            due, _, event = heapq.heappop(self._waiting)
-            self.time = max(self.time, due)
-            event.set()
+        while self._waiting and min(self._waiting)[0] <= end:
+            first = min(self._waiting)
+            self._waiting.remove(first)
+            self.time = max(self.time, first[0])
+            first[2].set()
             await asyncio.sleep(0)
         self.time = end
         await asyncio.sleep(0)

@@ -50,6 +50,8 @@ class Connection:
     hearing: Hearing = Hearing.OPEN
     #: envelopes sent on it, the newest last
     sent: list[Json] = field(default_factory=list)
+    #: pings that came, answered or not
+    pings: int = 0
 
     async def tell(self, message: Json) -> None:
         """Send a message, unless the connection only looks open."""
@@ -104,8 +106,10 @@ class SocketMode:
 
     async def _listen(self, connection: Connection) -> None:
         async for message in connection.socket:
-            if message.type is WSMsgType.PING and connection.hearing is not Hearing.DEAD:
-                await connection.socket.pong(message.data)
+            if message.type is WSMsgType.PING:
+                connection.pings += 1
+                if connection.hearing is not Hearing.DEAD:
+                    await connection.socket.pong(message.data)
             elif message.type is WSMsgType.TEXT:
                 self._acknowledged(message.data)
 

@@ -1,0 +1,1 @@
+"""The local Slack workspace against Slack's own clients."""
