@@ -17,6 +17,7 @@ _BROADCAST = re.compile(r"(?<![\w<])@(here|channel|everyone)\b")
 #: Addresses become links, and so do bare names that end like a domain: also those in a log.
 _LINK = re.compile(
     r"(?P<full>https?://[^\s<>|]+)"
+    r"|(?P<mail>(?<![\w.+-])[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}\b)"
     r"|(?<![\w./@:-])(?P<bare>(?:[\w-]+\.)+(?:com|net|org|io|ai|dev|cloud)(?::\d+)?)(?![\w.-])"
 )
 
@@ -37,6 +38,8 @@ def composed(world: Workspace, typed: str) -> str:
 
 def _linked(text: str) -> str:
     def link(match: re.Match[str]) -> str:
+        if mail := match["mail"]:
+            return f"<mailto:{mail}|{mail}>"
         bare = match["bare"]
         return f"<http://{bare}|{bare}>" if bare else f"<{match['full']}>"
 

@@ -45,11 +45,15 @@ class Listener:
 
 
 @asynccontextmanager
-async def listening(slack: SlackServer, *, acks: bool = True) -> AsyncIterator[Listener]:
+async def listening(
+    slack: SlackServer, *, acks: bool = True, ping_interval: float = 5
+) -> AsyncIterator[Listener]:
     """Connect a client that notes what it gets."""
     connected = len(slack.sockets.connections)
     web = AsyncWebClient(base_url=slack.api_url, retry_handlers=[])
-    client = SocketModeClient(app_token=slack.app_token, web_client=web)
+    client = SocketModeClient(
+        app_token=slack.app_token, web_client=web, ping_interval=ping_interval
+    )
     listener = Listener(client=client, acks=acks)
     client.socket_mode_request_listeners.append(listener.take)
     await client.connect()

@@ -291,12 +291,11 @@ async def test_during_an_outage_nothing_is_answered_and_sockets_end(
     slack: SlackServer,
 ) -> None:
     """Slack itself can be away; afterwards the client finds its way back by itself."""
-    async with listening(slack) as app:
+    async with listening(slack, ping_interval=0.5):
         await slack.go_away()
         with pytest.raises(aiohttp.ClientError):
             await bot_client(slack).auth_test()
         slack.come_back()
-        app.client.ping_interval = 0.01
         await until(lambda: slack.sockets.connections)
 
 

@@ -1,0 +1,416 @@
+"""Prove that a real bolt app lives in the workspace, from the command to the edited message."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from slack_bolt.async_app import AsyncAck, AsyncRespond, AsyncSay
+from slack_sdk.web.async_client import AsyncWebClient
+
+from playground.slack import clicking, modal
+from playground.slack.acting import Acting
+from playground.slack.clicking import NeedsConfirmationError, Press
+from playground.slack.clock import HandClock
+from playground.slack.errors import PlayError
+from playground.slack.model import Message, View
+from playground.slack.server import SlackServer
+from tests.behaviour.slack_playground.apps import bolt
+from tests.behaviour.slack_playground.asking import (
+    Json,
+    actions,
+    bot_client,
+    button,
+    error,
+    modal_view,
+    plain,
+    section,
+    text_input,
+    until,
+)
+
+pytestmark = pytest.mark.anyio
+
+CHANNEL = "C0TRAINING"
+
+
+@pytest.fixture
+def ada(slack: SlackServer) -> Acting:
+    """Return the engineer."""
+    return slack.act_as("ada")
+
+
+async def opened(slack: SlackServer, who: Acting) -> View:
+    """Wait for a person's modal and return what they see."""
+    await until(lambda: slack.world.visible_view(who.id))
+    view = slack.world.visible_view(who.id)
+    assert view is not None
+    return view
+
+
+async def last(slack: SlackServer, channel: str = CHANNEL) -> Message:
+    """Return the newest message of a channel."""
+    return list(slack.channel(channel).messages.values())[-1]
+
+
+async def test_a_command_opens_a_modal_which_is_refused_and_then_taken(
+    slack: SlackServer, ada: Acting
+) -> None:
+    """The app's sentences stand under their fields; the second try closes the modal."""
+    seen: list[Json] = []
+    async with bolt(slack) as app:
+
+        @app.command("/nccl-dns")
+        async def command(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
+            await ack()
+            view = modal_view(private_metadata=body["channel_id"])
+            await client.views_open(trigger_id=body["trigger_id"], view=view)
+
+        @app.view("diagnose")
+        async def submitted(ack: AsyncAck, view: Json, client: AsyncWebClient) -> None:
+            text = view["state"]["values"]["log"]["typed"]["value"]
+            seen.append(view)
+            if "gai" not in text:
+                await ack(response_action="errors", errors={"log": "This is no log."})
+                return
+            await ack()
+            await client.chat_postMessage(channel=view["private_metadata"], text=f"Read: {text}")
+
+        await ada.commands(CHANNEL, "/nccl-dns")
+        view = await opened(slack, ada)
+        await modal.submit(ada, view, {"log": {"typed": "hello"}})
+        assert view.errors == {"log": "This is no log."}
+        assert slack.world.visible_view(ada.id) is view
+        await modal.submit(ada, view, {"log": {"typed": "gai error: -3"}})
+        assert slack.world.visible_view(ada.id) is None
+        await until(lambda: slack.channel(CHANNEL).messages)
+    assert (await last(slack)).text == "Read: gai error: -3"
+    assert seen[1]["callback_id"] == "diagnose"
+
+
+async def test_a_click_edits_the_message_that_was_clicked(
+    slack: SlackServer, ada: Acting, client: AsyncWebClient
+) -> None:
+    """The button's value reaches the app, and the message loses its buttons."""
+    async with bolt(slack) as app:
+
+        @app.action("restart")
+        async def clicked(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
+            await ack()
+            value = body["actions"][0]["value"]
+            await client.chat_update(
+                channel=body["channel"]["id"],
+                ts=body["message"]["ts"],
+                text=f"Approved {value} by <@{body['user']['id']}>",
+            )
+
+        card = [section("Restart node-8?"), actions(button("restart", value="17"))]
+        posted = await client.chat_postMessage(channel=CHANNEL, text="card", blocks=card)
+        press = Press(action_id="restart")
+        assert (await clicking.in_message(ada, CHANNEL, str(posted["ts"]), press)).failed == ""
+        message = slack.channel(CHANNEL).messages[str(posted["ts"])]
+        await until(lambda: message.edited)
+        assert message.text == f"Approved 17 by <@{ada.id}>"
+        with pytest.raises(PlayError):
+            await clicking.in_message(ada, CHANNEL, message.ts, press)
+
+
+async def test_an_element_that_asks_first_is_not_sent_before_yes(
+    slack: SlackServer, ada: Acting, client: AsyncWebClient
+) -> None:
+    """The confirmation dialog is the client's affair: without a yes the app hears nothing."""
+    got: list[str] = []
+    async with bolt(slack) as app:
+
+        @app.action("stop")
+        async def clicked(ack: AsyncAck, action: Json) -> None:
+            await ack()
+            got.append(action["action_id"])
+
+        dialog = {"title": plain("Stop"), "text": plain("NVMe is lost."), "confirm": plain("Yes"),
+                  "deny": plain("No")}  # fmt: skip
+        card = [actions(button("stop", confirm=dialog))]
+        posted = await client.chat_postMessage(channel=CHANNEL, text="card", blocks=card)
+        ts = str(posted["ts"])
+        with pytest.raises(NeedsConfirmationError) as asked:
+            await clicking.in_message(ada, CHANNEL, ts, Press(action_id="stop"))
+        assert asked.value.dialog == dialog
+        assert got == []
+        await clicking.in_message(ada, CHANNEL, ts, Press(action_id="stop", confirmed=True))
+    assert got == ["stop"]
+
+
+async def test_menus_bring_the_whole_option_and_remember_the_choice(
+    slack: SlackServer, ada: Acting, client: AsyncWebClient
+) -> None:
+    """A select's choice is in the action and in the message's state; an overflow's is not kept."""
+    bodies: list[Json] = []
+    options = [{"text": plain(name), "value": name} for name in ("node-8", "node-9")]
+    async with bolt(slack) as app:
+
+        @app.action("vm")
+        async def picked(ack: AsyncAck, body: Json) -> None:
+            await ack()
+            bodies.append(body)
+
+        @app.action("more")
+        async def chose(ack: AsyncAck, body: Json) -> None:
+            await ack()
+            bodies.append(body)
+
+        row = actions(
+            {"type": "static_select", "action_id": "vm", "options": options},
+            {"type": "overflow", "action_id": "more", "options": options},
+            block_id="row",
+        )
+        posted = await client.chat_postMessage(channel=CHANNEL, text="card", blocks=[row])
+        ts = str(posted["ts"])
+        for name in ("vm", "more"):
+            press = Press(action_id=name, value="node-9")
+            await clicking.in_message(ada, CHANNEL, ts, press)
+        with pytest.raises(PlayError):
+            await clicking.in_message(ada, CHANNEL, ts, Press(action_id="vm", value="node-7"))
+    assert [one["actions"][0]["selected_option"] for one in bodies] == [options[1], options[1]]
+    state = bodies[1]["state"]["values"]
+    assert state == {"row": {"vm": {"type": "static_select", "selected_option": options[1]}}}
+
+
+async def test_an_ephemeral_message_is_replaced_by_its_response_url(
+    slack: SlackServer, ada: Acting
+) -> None:
+    """A click in an ephemeral message brings no message along, and a URL to change it with."""
+    bodies: list[Json] = []
+    async with bolt(slack) as app:
+
+        @app.action("dismiss")
+        async def clicked(ack: AsyncAck, body: Json, respond: AsyncRespond) -> None:
+            await ack()
+            bodies.append(body)
+            await respond(text="Dismissed.", replace_original=True)
+
+        await bot_client(slack).chat_postEphemeral(
+            channel=CHANNEL, user=ada.id, text="card", blocks=[actions(button("dismiss"))]
+        )
+        (message,) = slack.channel(CHANNEL).ephemeral
+        await clicking.in_message(ada, CHANNEL, message.ts, Press(action_id="dismiss"))
+        await until(lambda: message.text == "Dismissed.")
+    assert bodies[0]["container"]["is_ephemeral"]
+    assert "message" not in bodies[0]
+    assert message.blocks == []
+
+
+async def test_a_response_url_works_where_the_bot_is_no_member(
+    slack: SlackServer, ada: Acting
+) -> None:
+    """A command reaches the app from any channel, and the answer reaches the person there."""
+    async with bolt(slack) as app:
+
+        @app.command("/nccl-dns")
+        async def command(ack: AsyncAck, respond: AsyncRespond, body: Json) -> None:
+            await ack()
+            with pytest.raises(Exception, match="not_in_channel"):
+                await bot_client(slack).chat_postMessage(channel=body["channel_id"], text="x")
+            await respond("Invite me first.")
+            await respond("For all to see.", response_type="in_channel")
+
+        await ada.commands("general", "/nccl-dns 48213")
+        general = slack.channel("general")
+        await until(lambda: general.messages)
+    assert [(one.text, one.only_for) for one in general.ephemeral] == [("Invite me first.", ada.id)]
+    assert (await last(slack, "general")).text == "For all to see."
+
+
+async def test_a_response_url_works_five_times_in_half_an_hour(
+    slack: SlackServer, ada: Acting, clock: HandClock
+) -> None:
+    """The sixth answer is refused, and so is one that comes late."""
+    responds: list[AsyncRespond] = []
+    async with bolt(slack) as app:
+
+        @app.command("/nccl-dns")
+        async def command(ack: AsyncAck, respond: AsyncRespond) -> None:
+            await ack()
+            responds.append(respond)
+
+        for _ in range(2):
+            await ada.commands(CHANNEL, "/nccl-dns")
+        await until(lambda: len(responds) == 2)
+        # docs.slack.dev/interactivity/handling-user-interaction, «Message responses»
+        statuses = [(await responds[0](f"{n}")).status_code for n in range(6)]
+        assert statuses == [200] * 5 + [404]
+        await clock.advance(timedelta(minutes=30, seconds=1))
+        late = await responds[1]("late")
+        assert (late.status_code, "expired_url" in late.body) == (404, True)
+
+
+async def test_modals_answer_with_update_push_and_clear(slack: SlackServer, ada: Acting) -> None:
+    """Each `response_action` does what docs.slack.dev/surfaces/modals says."""
+    second, third = modal_view(text_input("two")), modal_view(text_input("three"))
+    answers: list[Json] = [
+        {"response_action": "update", "view": second},
+        {"response_action": "push", "view": third},
+        {"response_action": "clear"},
+    ]
+    async with bolt(slack) as app:
+
+        @app.command("/nccl-dns")
+        async def command(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
+            await ack()
+            await client.views_open(trigger_id=body["trigger_id"], view=modal_view())
+
+        @app.view("diagnose")
+        async def submitted(ack: AsyncAck) -> None:
+            await ack(**answers.pop(0))
+
+        await ada.commands(CHANNEL, "/nccl-dns")
+        first = await opened(slack, ada)
+        await modal.submit(ada, first, {"log": {"typed": "x"}})
+        assert [one["block_id"] for one in first.payload["blocks"]] == ["two"]
+        await modal.submit(ada, first, {"two": {"typed": "x"}})
+        top = await opened(slack, ada)
+        assert (top.previous, top.root) == (first.id, first.id)
+        await modal.submit(ada, top, {"three": {"typed": "x"}})
+        assert slack.world.visible_view(ada.id) is None
+    assert answers == []
+
+
+WRONG_ANSWERS: dict[str, Json] = {
+    "errors for a block that is not there": {"response_action": "errors", "errors": {"x": "y"}},
+    "no errors": {"response_action": "errors", "errors": {}},
+    "an unknown action": {"response_action": "dance"},
+    "a view that is wrong": {"response_action": "update", "view": {"type": "modal"}},
+    "a message": {"text": "hello"},
+}
+
+
+@pytest.mark.parametrize("case", WRONG_ANSWERS)
+async def test_a_wrong_answer_to_a_modal_shows_as_trouble(
+    slack: SlackServer, ada: Acting, case: str
+) -> None:
+    """Slack's client says that it had trouble, and the modal stays as it was."""
+    async with bolt(slack) as app:
+
+        @app.view("diagnose")
+        async def submitted(ack: AsyncAck) -> None:
+            await ack(WRONG_ANSWERS[case])
+
+        opening = bot_client(slack).views_open
+        await opening(trigger_id=slack.world.new_trigger(ada.id), view=modal_view())
+        view = await opened(slack, ada)
+        await modal.submit(ada, view, {"log": {"typed": "x"}})
+        assert view.errors == {"": modal.TROUBLE}
+        assert slack.world.visible_view(ada.id) is view
+
+
+async def test_a_modal_that_nobody_answers_shows_as_trouble(
+    slack: SlackServer, ada: Acting, clock: HandClock
+) -> None:
+    """Three seconds without an acknowledgement are as good as a wrong one."""
+    async with bolt(slack) as app:
+
+        @app.view("diagnose")
+        async def submitted() -> None:
+            await clock.sleep(timedelta(minutes=1))
+
+        opening = bot_client(slack).views_open
+        await opening(trigger_id=slack.world.new_trigger(ada.id), view=modal_view())
+        view = await opened(slack, ada)
+        sending = asyncio.ensure_future(modal.submit(ada, view, {"log": {"typed": "x"}}))
+        await until(lambda: timedelta(minutes=1) in clock.waits())
+        await clock.advance(timedelta(minutes=1))
+        assert (await sending).failed == "timeout"
+        assert view.errors == {"": modal.TROUBLE}
+
+
+async def test_closing_is_told_where_the_view_says_so(slack: SlackServer, ada: Acting) -> None:
+    """`notify_on_close` sends `view_closed`; the cross clears the whole stack."""
+    closed: list[tuple[str, bool]] = []
+    async with bolt(slack) as app:
+
+        @app.view_closed("diagnose")
+        async def gone(ack: AsyncAck, body: Json) -> None:
+            await ack()
+            closed.append((body["view"]["private_metadata"], body["is_cleared"]))
+
+        client, world = bot_client(slack), slack.world
+        view = modal_view(notify_on_close=True, private_metadata="one")
+        first = (await client.views_open(trigger_id=world.new_trigger(ada.id), view=view))["view"]
+        for name in ("two", "three"):
+            trigger = world.new_trigger(ada.id, view=first["id"])
+            await client.views_push(trigger_id=trigger, view={**view, "private_metadata": name})
+        await modal.close(ada, await opened(slack, ada))
+        assert closed == [("three", False)]
+        await modal.close(ada, await opened(slack, ada), everything=True)
+        assert slack.world.visible_view(ada.id) is None
+    assert closed[1:] == [("two", True), ("one", True)]
+
+
+async def test_a_shortcut_brings_the_message_with_its_files(
+    slack: SlackServer, ada: Acting
+) -> None:
+    """«Diagnose this log» on a message has its text, its files and its thread."""
+    bodies: list[Json] = []
+    async with bolt(slack) as app:
+
+        @app.shortcut("diagnose_log")
+        async def taken(ack: AsyncAck, body: Json) -> None:
+            await ack()
+            bodies.append(body)
+
+        shared = slack.act_as("grace").shares(CHANNEL, "job.log", b"gai", text="this one")
+        await ada.takes_shortcut("diagnose_log", channel=CHANNEL, ts=shared.ts)
+    (body,) = bodies
+    assert body["type"] == "message_action"
+    assert body["message"]["text"] == "this one"
+    assert body["message"]["files"][0]["name"] == "job.log"
+    assert body["message_ts"] == shared.ts
+
+
+async def test_a_mention_is_answered_in_its_thread(slack: SlackServer, ada: Acting) -> None:
+    """A mention in a thread has the thread's ts, and `say` answers there."""
+    async with bolt(slack) as app:
+
+        @app.event("app_mention")
+        async def mentioned(event: Json, say: AsyncSay) -> None:
+            await say(text="on it", thread_ts=event["thread_ts"])
+
+        parent = ada.says(CHANNEL, "job 48213 hangs")
+        ada.says(CHANNEL, "@nccl-dns check", thread_ts=parent.ts)
+        await until(lambda: len(slack.channel(CHANNEL).replies(parent.ts)) == 2)
+    assert slack.channel(CHANNEL).replies(parent.ts)[1].text == "on it"
+
+
+async def test_the_home_tab_is_published_when_it_is_opened(slack: SlackServer, ada: Acting) -> None:
+    """Opening Home tells the app, which shows what is there for this person."""
+    async with bolt(slack) as app:
+
+        @app.event("app_home_opened")
+        async def home(event: Json, client: AsyncWebClient) -> None:
+            view: Any = {"type": "home", "blocks": [section("nothing open")]}
+            await client.views_publish(user_id=event["user"], view=view)
+
+        ada.opens_home()
+        await until(lambda: slack.world.homes.get(ada.id))
+    view = slack.world.views[slack.world.homes[ada.id]]
+    assert view.payload["blocks"][0]["text"]["text"] == "nothing open"
+
+
+async def test_a_trigger_is_too_old_after_slow_work(
+    slack: SlackServer, ada: Acting, clock: HandClock
+) -> None:
+    """An app that looks something up before it opens a modal loses the trigger."""
+    errors: list[str] = []
+    async with bolt(slack) as app:
+
+        @app.command("/nccl-dns")
+        async def command(ack: AsyncAck, body: Json, client: AsyncWebClient) -> None:
+            await ack()
+            await clock.advance(timedelta(seconds=4))
+            trigger = body["trigger_id"]
+            errors.append(await error(client.views_open(trigger_id=trigger, view=modal_view())))
+
+        await ada.commands(CHANNEL, "/nccl-dns")
+        await until(lambda: errors)
+    assert errors == ["expired_trigger_id"]  # docs.slack.dev/reference/methods/views.open
