@@ -56,8 +56,10 @@ async def test_user_groups(client: AsyncWebClient) -> None:
 
 async def test_channels(client: AsyncWebClient) -> None:
     """Private channels that the bot is not in do not exist for it."""
-    asked = {"types": "public_channel,private_channel", "exclude_archived": True}
-    names = {one["name"] for one in (await client.conversations_list(**asked))["channels"]}
+    listed = await client.conversations_list(
+        types="public_channel,private_channel", exclude_archived=True
+    )
+    names = {one["name"] for one in listed["channels"]}
     assert "incident-room" in names
     assert not names & {"secret", "old-incidents"}
     shared = (await client.conversations_info(channel="C0SHARED01"))["channel"]

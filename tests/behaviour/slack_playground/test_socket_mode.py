@@ -6,6 +6,7 @@ import asyncio
 import json
 from contextlib import AsyncExitStack
 from datetime import timedelta
+from functools import partial
 
 import aiohttp
 import pytest
@@ -15,7 +16,7 @@ from playground.slack.clock import HandClock
 from playground.slack.delivery import ACK_WITHIN, RETRIES
 from playground.slack.server import SlackServer
 from playground.slack.socket_mode import CONNECTIONS_MOST, PING_EVERY, WARNING, Hearing
-from tests.behaviour.slack_playground.apps import listening
+from tests.behaviour.slack_playground.apps import Listener, listening
 from tests.behaviour.slack_playground.asking import Json, bot_client, error, until
 
 pytestmark = pytest.mark.anyio
@@ -67,17 +68,28 @@ async def test_an_event_is_an_envelope_and_comes_once_when_acknowledged(
     assert (got.retry_attempt, got.retry_reason) == (0, "")
 
 
+async def passed(clock: HandClock, wait: timedelta) -> None:
+    """Let somebody's wait pass once they wait so long."""
+    if wait:
+        await until(lambda: wait in clock.waits())
+        await clock.advance(wait)
+
+
+def counts(app: Listener, number: int) -> bool:
+    """Tell whether so many envelopes have come."""
+    return len(app.got) == number
+
+
 async def test_an_event_that_is_not_acknowledged_comes_three_times_more(
     slack: SlackServer, clock: HandClock
 ) -> None:
     """At once, after a minute and after five, numbered, with the reason, and then no more."""
     async with listening(slack, acks=False) as app:
         slack.act_as("ada").says(CHANNEL, MENTION)
-        for number, wait in enumerate((timedelta(0), *RETRIES)):
-            if wait:
-                await until(lambda w=wait: w in clock.waits())
-                await clock.advance(wait)
-            await until(lambda n=number: len(app.got) == n + 1 and ACK_WITHIN in clock.waits())
+        for number, wait in enumerate((timedelta(0), *RETRIES), start=1):
+            await passed(clock, wait)
+            await until(lambda: ACK_WITHIN in clock.waits())
+            await until(partial(counts, app, number))
             await clock.advance(ACK_WITHIN)
         await clock.advance(timedelta(hours=1))
     assert [one.retry_attempt for one in app.got] == [0, 1, 2, 3]
