@@ -8,7 +8,7 @@ from __future__ import annotations
 from playground.slack.errors import SlackRefusal
 from playground.slack.kit.rules import Json
 from playground.slack.model import Message, ResponseUrl
-from playground.slack.posting import by_bot, edit, post, remove
+from playground.slack.posting import by_bot, edit, post, remove, tell_reader
 from playground.slack.workspace import Workspace
 
 #: Uses of one `response_url`.
@@ -63,6 +63,6 @@ def _delete(world: Workspace, url: ResponseUrl) -> None:
     message = _original(world, url)
     if message.only_for:
         world.channels[url.channel].ephemeral.remove(message)
-        world.feed.tell("ephemeral", channel=url.channel, ts=message.ts, user=message.only_for)
+        tell_reader(world, message)
     else:
         remove(world, message)

@@ -45,7 +45,7 @@ async def in_message(who: Acting, channel: str, ts: str, press: Press) -> Outcom
     message = who.world.message(where.id, ts, who.id)
     if message is None:
         raise PlayError("The message is gone.")
-    block, element = _found(message.blocks, press)
+    block, element = found(message.blocks, press)
     _confirmed(element, press)
     value = chosen(element, press.value)
     state = _message_state(message, who.id, block, element, value)
@@ -73,7 +73,7 @@ async def in_message(who: Acting, channel: str, ts: str, press: Press) -> Outcom
 
 async def in_view(who: Acting, view: View, press: Press) -> Outcome | None:
     """Press something in a modal or a Home tab; None where the app is not told of it."""
-    block, element = _found(view.payload["blocks"], press)
+    block, element = found(view.payload["blocks"], press)
     _confirmed(element, press)
     value = chosen(element, press.value)
     if element["type"] in MEMBERS and element["type"] != "overflow":
@@ -104,7 +104,8 @@ def current(view: View) -> Json:
     return values
 
 
-def _found(blocks: list[Json], press: Press) -> tuple[Json, Json]:
+def found(blocks: list[Json], press: Press) -> tuple[Json, Json]:
+    """Return the block and the element that is pressed; raise PlayError if it is gone."""
     for block in blocks:
         if press.block_id in ("", block["block_id"]):
             for element in elements(block):

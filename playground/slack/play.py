@@ -14,7 +14,7 @@ from typing import Any
 
 from aiohttp import web
 
-from playground.slack import clicking, modal
+from playground.slack import clicking, modal, suggesting
 from playground.slack.acting import Acting
 from playground.slack.clicking import NeedsConfirmationError, Press
 from playground.slack.delivery import Delivery, Outcome
@@ -45,6 +45,7 @@ class Play:
             "react": self._react,
             "invite": self._invite,
             "press": self._press,
+            "suggest": self._suggest,
             "fill": self._fill,
             "submit": self._submit,
             "close": self._close,
@@ -175,16 +176,18 @@ class Play:
         return {}
 
     async def _press(self, who: Acting, given: Json) -> Json:
-        press = Press(
-            action_id=given["action_id"],
-            block_id=given.get("block_id", ""),
-            value=given.get("value"),
-            confirmed=bool(given.get("confirmed")),
-        )
+        press = _press(given)
         if "view_id" in given:
             outcome = await clicking.in_view(who, self._view(who, given), press)
             return _came_of(outcome) if outcome else {"sent": False}
         return _came_of(await clicking.in_message(who, given["channel"], given["ts"], press))
+
+    async def _suggest(self, who: Acting, given: Json) -> Json:
+        if "view_id" in given:
+            options = await suggesting.in_view(who, self._view(who, given), _press(given))
+        else:
+            options = await suggesting.in_message(who, given["channel"], given["ts"], _press(given))
+        return {"options": options}
 
     async def _fill(self, who: Acting, given: Json) -> Json:
         modal.fill(who, self._view(who, given), given["values"])
@@ -212,6 +215,15 @@ class Play:
         ):  # fmt: skip
             raise PlayError("That view is not open.")
         return view
+
+
+def _press(given: Json) -> Press:
+    return Press(
+        action_id=given["action_id"],
+        block_id=given.get("block_id", ""),
+        value=given.get("value"),
+        confirmed=bool(given.get("confirmed")),
+    )
 
 
 def _brought(world: Workspace, file: File) -> web.Response:

@@ -121,7 +121,7 @@ def post(world: Workspace, message: Message) -> Message:
     channel = world.channels[message.channel]
     if message.only_for:
         channel.ephemeral.append(message)
-        world.feed.tell("ephemeral", channel=channel.id, ts=message.ts, user=message.only_for)
+        tell_reader(world, message)
         return message
     if message.thread_ts:
         channel.messages[message.thread_ts].thread_ts = message.thread_ts
@@ -131,6 +131,11 @@ def post(world: Workspace, message: Message) -> Message:
     world.feed.tell("message", channel=channel.id, ts=message.ts)
     _tell_app(world, channel, message)
     return message
+
+
+def tell_reader(world: Workspace, message: Message) -> None:
+    """Tell the page that something for one person's eyes has changed."""
+    world.feed.tell("ephemeral", channel=message.channel, ts=message.ts, user=message.only_for)
 
 
 def _tell_app(world: Workspace, channel: Channel, message: Message) -> None:
@@ -165,6 +170,10 @@ def edit(world: Workspace, message: Message, args: Json) -> None:
     message.attachments = new["attachments"]
     message.metadata = new["metadata"] or message.metadata
     message.edited = {"user": message.user, "ts": world.new_ts()}
+    if message.only_for:
+        # Slack does not keep what one person alone was shown: there is no event for it.
+        tell_reader(world, message)
+        return
     world.feed.tell("message", channel=message.channel, ts=message.ts)
     changed = {"message": message_json(world, message), "previous_message": before}
     _tell_changed(world, message, "message_changed", changed)

@@ -29,7 +29,7 @@ def message_json(world: Workspace, message: Message, *, metadata: bool = False) 
     if message.bot_id == BOT_ID:
         shown["bot_profile"] = bot_json(world)
     if message.files:
-        shown |= {"files": [file_json(world, world.files[one]) for one in message.files]}
+        shown |= {"files": [_attached(world, world.files[one]) for one in message.files]}
         shown |= {"upload": False, "display_as_bot": False}
     for name in ("blocks", "attachments", "edited"):
         if value := getattr(message, name):
@@ -42,6 +42,14 @@ def message_json(world: Workspace, message: Message, *, metadata: bool = False) 
     if message.metadata and metadata:
         shown["metadata"] = message.metadata
     return shown | _thread(world, message)
+
+
+def _attached(world: Workspace, file: File) -> Json:
+    """Return a file as a message has it: another workspace's is to be asked for (`files.info`)."""
+    if file.user and world.people[file.user].team != TEAM:
+        about = {"id": file.id, "created": file.created, "timestamp": file.created}
+        return {**about, "mode": "file_access", "file_access": "check_file_info"}
+    return file_json(world, file)
 
 
 def _thread(world: Workspace, message: Message) -> Json:

@@ -44,7 +44,6 @@ VIEWS: dict[str, Shape] = {
             "close": plain(24),
             "clear_on_close": Flag(),
             "notify_on_close": Flag(),
-            "submit_disabled": Flag(),
             "blocks": Items(each=BLOCKS["modal"], most=MOST_BLOCKS["modal"]),
         },
         required=("type", "title", "blocks"),

@@ -37,6 +37,9 @@ MEMBERS = {
     "multi_external_select": "selected_options",
 }
 
+#: Menus whose options the app gives as the person types; a choice is the whole option.
+EXTERNAL = ("external_select", "multi_external_select")
+
 _INITIAL = {
     "value": "initial_value",
     "selected_date": "initial_date",
@@ -64,6 +67,8 @@ def _options(element: Json) -> list[Json]:
 
 
 def _option(element: Json, value: object) -> Json:
+    if element["type"] in EXTERNAL and isinstance(value, dict):
+        return value
     for one in _options(element):
         if one["value"] == value:
             return one
@@ -72,6 +77,8 @@ def _option(element: Json, value: object) -> Json:
 
 def chosen(element: Json, given: Any) -> Json:  # noqa: ANN401 # a text, a list or nothing
     """Return a choice as payloads have it: options by value, everything else as given.
+
+    An external menu's option is given whole, as the app suggested it.
 
     Raises PlayError where the element has no such choice.
     """

@@ -10,7 +10,7 @@ import pytest
 from slack_bolt.async_app import AsyncAck, AsyncRespond, AsyncSay
 from slack_sdk.web.async_client import AsyncWebClient
 
-from playground.slack import clicking, modal
+from playground.slack import clicking, modal, suggesting
 from playground.slack.acting import Acting
 from playground.slack.clicking import NeedsConfirmationError, Press
 from playground.slack.clock import HandClock
@@ -199,6 +199,64 @@ async def test_an_ephemeral_message_is_replaced_by_its_response_url(
     assert bodies[0]["container"]["is_ephemeral"]
     assert "message" not in bodies[0]
     assert message.blocks == []
+
+
+async def test_a_message_is_replaced_or_taken_away_by_its_response_url(
+    slack: SlackServer, ada: Acting, client: AsyncWebClient
+) -> None:
+    """The card for all is changed by its URL; a second answer takes it away."""
+    async with bolt(slack) as app:
+
+        @app.action("done")
+        async def done(ack: AsyncAck, respond: AsyncRespond) -> None:
+            await ack()
+            await respond(text="Decided.", blocks=[actions(button("gone"))], replace_original=True)
+
+        @app.action("gone")
+        async def gone(ack: AsyncAck, respond: AsyncRespond) -> None:
+            await ack()
+            await respond(delete_original=True)
+
+        card = [actions(button("done"))]
+        posted = await client.chat_postMessage(channel=CHANNEL, text="card", blocks=card)
+        ts, messages = str(posted["ts"]), slack.channel(CHANNEL).messages
+        await clicking.in_message(ada, CHANNEL, ts, Press(action_id="done"))
+        await until(lambda: messages[ts].text == "Decided.")
+        await clicking.in_message(ada, CHANNEL, ts, Press(action_id="gone"))
+        await until(lambda: ts not in messages)
+
+
+async def test_a_menu_of_the_apps_is_loaded_as_one_types(
+    slack: SlackServer, ada: Acting, client: AsyncWebClient
+) -> None:
+    """The app is asked from the third character on; a wrong answer is no menu."""
+    menu = {"type": "external_select", "action_id": "job", "min_query_length": 2}
+    asked: list[str] = []
+    picked: list[Json] = []
+    async with bolt(slack) as app:
+
+        @app.options("job")
+        async def offer(ack: AsyncAck, body: Json) -> None:
+            asked.append(body["value"])
+            count = 101 if body["value"] == "many" else 2
+            options = [{"text": plain(f"job {n}"), "value": f"{n}"} for n in range(count)]
+            await ack(options=options)
+
+        @app.action("job")
+        async def pick(ack: AsyncAck, action: Json) -> None:
+            await ack()
+            picked.append(action["selected_option"])
+
+        posted = await client.chat_postMessage(channel=CHANNEL, text="x", blocks=[actions(menu)])
+        where = (ada, CHANNEL, str(posted["ts"]))
+        assert await suggesting.in_message(*where, Press(action_id="job", value="4")) == []
+        options = await suggesting.in_message(*where, Press(action_id="job", value="48"))
+        assert [one["value"] for one in options] == ["0", "1"]
+        with pytest.raises(PlayError):
+            await suggesting.in_message(*where, Press(action_id="job", value="many"))
+        await clicking.in_message(*where, Press(action_id="job", value=options[1]))
+    assert asked == ["48", "many"]
+    assert picked == [options[1]]
 
 
 async def test_a_response_url_works_where_the_bot_is_no_member(

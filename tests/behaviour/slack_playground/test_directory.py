@@ -95,6 +95,12 @@ async def test_direct_messages(client: AsyncWebClient) -> None:
     assert await error(opened(users="")) == "users_list_not_supplied"
     assert await error(opened(users="U0NOBODY01")) == "user_not_found"
     assert await error(opened(users="U0GONE0001")) == "user_disabled"
+    assert await error(opened(users=",".join(["U0ENGINEER"] * 9))) == "too_many_users"
+    several = opened(users=["U0ENGINEER", "U0APPROVER"])
+    assert await error(several) == "missing_scope"
+    assert (await opened(channel=first))["channel"]["id"] == first
+    refused = await error(opened(channel="C0TRAINING"))
+    assert refused == "method_not_supported_for_channel_type"
 
 
 async def test_bots(client: AsyncWebClient, slack: SlackServer) -> None:

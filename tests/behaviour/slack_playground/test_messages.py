@@ -10,10 +10,12 @@ from typing import Any
 
 import aiohttp
 import pytest
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from playground.slack.posting import METADATA_MOST, TEXT_MOST
 from playground.slack.server import SlackServer
+from playground.slack.web import Outage
 from tests.behaviour.slack_playground.asking import error, refusal, section
 
 pytestmark = pytest.mark.anyio
@@ -119,6 +121,21 @@ async def test_metadata_of_a_wrong_form(client: AsyncWebClient) -> None:
     for metadata, name in wrong.items():
         asked = {"channel": CHANNEL, "text": "x", "metadata": metadata}
         assert await error(client.api_call("chat.postMessage", data=asked)) == name
+
+
+async def test_attachments(client: AsyncWebClient) -> None:
+    """A hundred are the most, and their blocks are judged, too."""
+    one = {"fallback": "x", "text": "x"}
+    call = client.chat_postMessage
+    assert (await call(channel=CHANNEL, text="x", attachments=[one] * 100))["ok"]
+    # chat.postMessage
+    refused = await error(call(channel=CHANNEL, text="x", attachments=[one] * 101))
+    assert refused == "too_many_attachments"
+    wrong = {"fallback": "x", "blocks": [{"type": "lamp"}]}
+    body = await refusal(call(channel=CHANNEL, text="x", attachments=[wrong]))
+    assert body["error"] == "invalid_attachments"
+    pointer = "/attachments/0/blocks/0/type"
+    assert body["errors"] == [f"unsupported type: lamp [json-pointer:{pointer}]"]
 
 
 async def test_a_thread(client: AsyncWebClient) -> None:
@@ -265,6 +282,19 @@ async def test_json_is_not_read_where_the_page_names_forms_alone(slack: SlackSer
             assert (await answer.json())["error"] == "invalid_arguments"  # users.info
         async with session.post(url, data=asked) as answer:
             assert (await answer.json())["ok"]
+
+
+async def test_slack_can_be_away(client: AsyncWebClient, slack: SlackServer) -> None:
+    """An outage is status 503 without JSON, or no answer at all, and then it is over."""
+    await slack.go_away(Outage.REFUSE)
+    with pytest.raises(SlackApiError) as refused:
+        await client.auth_test()
+    assert refused.value.response.status_code == 503
+    await slack.go_away(Outage.DROP)
+    with pytest.raises(aiohttp.ClientError):
+        await client.auth_test()
+    slack.come_back()
+    assert (await client.auth_test())["ok"]
 
 
 async def test_a_method_that_there_is_not(client: AsyncWebClient) -> None:
