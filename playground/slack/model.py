@@ -55,7 +55,7 @@ class Person:
         }
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class Message:
     """One message, in a channel or for one person's eyes."""
 
@@ -103,12 +103,14 @@ class Channel:
     topic: str = ""
     #: by ts, oldest first
     messages: dict[str, Message] = field(default_factory=dict)
+    #: parent's ts → its replies, oldest first
+    threads: dict[str, list[Message]] = field(default_factory=dict)
     #: seen by one person each
     ephemeral: list[Message] = field(default_factory=list)
 
     def replies(self, ts: str) -> list[Message]:
         """Return the replies of a thread, oldest first."""
-        return [m for m in self.messages.values() if m.thread_ts == ts and m.ts != ts]
+        return self.threads.get(ts, [])
 
 
 @dataclass(kw_only=True)

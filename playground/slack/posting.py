@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 from playground.slack.errors import SlackRefusal, with_messages
-from playground.slack.kit.payload import judge_blocks, too_long, with_ids
+from playground.slack.kit.payload import judge_blocks, several_tables, too_long, with_ids
 from playground.slack.kit.rules import Json
 from playground.slack.model import Channel, Message
+from playground.slack.pictures import judge_pictures
 from playground.slack.show import message_json
 from playground.slack.workspace import APP_ID, BOT_ID, BOT_USER, Workspace
 
@@ -54,6 +55,8 @@ def content(args: Json) -> Json:
         raise SlackRefusal("msg_too_long")
     if wrong := judge_blocks(blocks):
         raise with_messages("invalid_blocks", wrong)
+    if several_tables(blocks):
+        raise with_messages("invalid_attachments", ["only_one_table_allowed"])
     if too_long(blocks):
         raise SlackRefusal("msg_blocks_too_long")
     _judge_attachments(attachments)
@@ -105,13 +108,15 @@ def thread_of(channel: Channel, thread_ts: str) -> str:
 
 def by_bot(world: Workspace, channel: str, args: Json, **more: Any) -> Message:  # noqa: ANN401
     """Return a message of the app's, not posted yet."""
+    held = content(args)
+    judge_pictures(world, held["blocks"])
     return Message(
         ts=world.new_ts(),
         channel=channel,
         user=BOT_USER,
         bot_id=BOT_ID,
         app_id=APP_ID,
-        **content(args),
+        **held,
         **more,
     )
 
@@ -125,6 +130,7 @@ def post(world: Workspace, message: Message) -> Message:
         return message
     if message.thread_ts:
         channel.messages[message.thread_ts].thread_ts = message.thread_ts
+        channel.threads.setdefault(message.thread_ts, []).append(message)
     channel.messages[message.ts] = message
     for one in message.files:
         world.files[one].shares.setdefault(channel.id, []).append(message)
@@ -166,6 +172,7 @@ def edit(world: Workspace, message: Message, args: Json) -> None:
     """Change what a message holds; what is not given goes, but for the metadata."""
     before = message_json(world, message)
     new = content(args)
+    judge_pictures(world, new["blocks"])
     message.text, message.blocks = new["text"], new["blocks"]
     message.attachments = new["attachments"]
     message.metadata = new["metadata"] or message.metadata
@@ -184,6 +191,8 @@ def remove(world: Workspace, message: Message) -> None:
     channel = world.channels[message.channel]
     before = message_json(world, message)
     del channel.messages[message.ts]
+    if message in channel.threads.get(message.thread_ts, []):
+        channel.threads[message.thread_ts].remove(message)
     world.feed.tell("message", channel=channel.id, ts=message.ts)
     gone = {"deleted_ts": message.ts, "previous_message": before}
     _tell_changed(world, message, "message_deleted", gone)

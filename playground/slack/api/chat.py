@@ -16,6 +16,8 @@ from playground.slack.workspace import BOT_ID, BOT_USER
 def post_message(call: Call) -> Json:
     """Post to a channel, or as a reply."""
     channel = call.where()
+    if any(call.text(name) for name in ("username", "icon_emoji", "icon_url")):
+        call.want("chat:write.customize")
     message = by_bot(call.world, channel.id, call.args)
     if call.text("thread_ts"):
         message.thread_ts = thread_of(channel, call.text("thread_ts"))

@@ -55,12 +55,6 @@ def _only_in_modals(block: Json, at: str, findings: Findings) -> None:
         findings.add("unsupported type: file_input", f"{at}/element/type")
 
 
-def _same_width(block: Json, at: str, findings: Findings) -> None:
-    rows = block.get("rows")
-    if isinstance(rows, list) and len({len(row) for row in rows if isinstance(row, list)}) > 1:
-        findings.add("all rows must have the same number of cells", f"{at}/rows")
-
-
 _RAW_TEXT = shape("raw_text", {"text": Text(least=1)}, "text")
 _CELL = ByType(dict([_RAW_TEXT, ("rich_text", RICH_TEXT)]))
 
@@ -219,7 +213,6 @@ _ROWS: tuple[tuple[tuple[str, Shape], tuple[str, ...]], ...] = (
                 ),
             },
             "rows",
-            also=_same_width,
         ),
         MESSAGES,
     ),

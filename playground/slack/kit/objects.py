@@ -33,7 +33,7 @@ def plain(most: int) -> Shape:
 
 #: `action_id` and `block_id`
 ID = Text(least=1, most=255)
-URL = Text(least=1, most=3000)
+URL = Text(least=1, most=3000, pattern=r"https?://[^\s/].*", form="a valid url")
 
 #: confirmation-dialog-object
 CONFIRM = Shape(

@@ -66,10 +66,12 @@ def judge_blocks(blocks: object, at: str = "/blocks") -> list[str]:
     rule.check(blocks, at, findings)
     if not findings.found and isinstance(blocks, list):
         _unique(blocks, at, findings)
-        tables = [one for one in blocks if one["type"] == "table"]
-        if len(tables) > 1:
-            findings.add("only_one_table_allowed", at)
     return [str(one) for one in findings.found]
+
+
+def several_tables(blocks: list[Json]) -> bool:
+    """Tell whether a message has more than its one table (…/blocks/table-block)."""
+    return len([one for one in blocks if one["type"] == "table"]) > 1
 
 
 def too_long(blocks: list[Json]) -> bool:

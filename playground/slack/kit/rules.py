@@ -54,7 +54,9 @@ class Text:
 
     most: int | None = None
     least: int = 0
+    #: a regular expression, and what is said to be wanted where it does not fit
     pattern: str = ""
+    form: str = "in the required format"
 
     def check(self, value: object, at: str, findings: Findings) -> None:
         """Judge its type, then its length, then its form."""
@@ -65,7 +67,7 @@ class Text:
         elif self.most is not None and len(value) > self.most:
             findings.add(f"must be less than {self.most + 1} characters", at)
         elif self.pattern and not re.fullmatch(self.pattern, value, re.DOTALL):
-            findings.add("must match the required format", at)
+            findings.add(f"must be {self.form}", at)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

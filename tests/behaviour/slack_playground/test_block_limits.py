@@ -41,6 +41,11 @@ class Limit:
     at: str
 
 
+def address(size: int) -> str:
+    """Return a URL of so many characters."""
+    return "https://example.com/".ljust(size, "x")
+
+
 def options(count: int, size: int = 1) -> list[Json]:
     """Return so many options, their texts so long."""
     return [{"text": plain("x" * size), "value": f"v{n}"} for n in range(count)]
@@ -116,7 +121,7 @@ LIMITS = [
     ),
     Limit(
         page="block-elements/button-element (url)", most=3000, at="/blocks/0/elements/0/url",
-        blocks=lambda n: [actions(button(url="x" * n))],
+        blocks=lambda n: [actions(button(url=address(n)))],
     ),
     Limit(
         page="block-elements/button-element (action_id)", most=255,
@@ -193,7 +198,7 @@ LIMITS = [
     ),
     Limit(
         page="blocks/image-block (image_url)", most=3000, at="/blocks/0/image_url",
-        blocks=lambda n: [image(image_url="x" * n)],
+        blocks=lambda n: [image(image_url=address(n))],
     ),
     Limit(
         page="blocks/image-block (title)", most=2000, at="/blocks/0/title/text",

@@ -21,6 +21,7 @@ from slack_sdk.models.blocks import (
 from slack_sdk.models.blocks.basic_components import ConfirmObject, Option
 from slack_sdk.web.async_client import AsyncWebClient
 
+from playground.slack.server import SlackServer
 from tests.behaviour.slack_playground.asking import (
     Json,
     actions,
@@ -133,9 +134,21 @@ WRONG: dict[str, tuple[list[Json], str]] = {
         [rich({"type": "rich_text_list", "style": "bullet", "elements": [{"type": "text"}]})],
         "unsupported type: text [json-pointer:/blocks/0/elements/0/elements/0/type]",
     ),
-    "two tables": (
-        [{"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]]}] * 2,
-        "only_one_table_allowed [json-pointer:/blocks]",
+    "an address without a scheme": (
+        [actions(button(url="example.com"))],
+        "must be a valid url [json-pointer:/blocks/0/elements/0/url]",
+    ),
+    "a number for a text": (
+        [actions(button(value=17))],
+        "must be a string [json-pointer:/blocks/0/elements/0/value]",
+    ),
+    "a word for a number": (
+        [text_input(max_length="3000")],
+        "must be an integer [json-pointer:/blocks/0/element/max_length]",
+    ),
+    "a file of Slack's that is not there": (
+        [{"type": "image", "alt_text": "x", "slack_file": {"id": "F0NONE0001"}}],
+        "invalid slack file [json-pointer:/blocks/0/slack_file]",
     ),
     "an empty cell": (
         [{"type": "table", "rows": [[{"type": "raw_text", "text": ""}]]}],
@@ -241,6 +254,33 @@ RIGHT: dict[str, list[Json]] = {
 async def test_a_right_shape_is_taken(client: AsyncWebClient, case: str) -> None:
     """What the reference shows is taken."""
     assert (await client.chat_postMessage(channel=CHANNEL, text="x", blocks=RIGHT[case]))["ok"]
+
+
+async def test_a_message_has_one_table(client: AsyncWebClient) -> None:
+    """The second one is refused, under a name of its own (blocks/table-block)."""
+    table = {"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]]}
+    body = await refusal(client.chat_postMessage(channel=CHANNEL, text="x", blocks=[table] * 2))
+    assert body["error"] == "invalid_attachments"
+    assert body["errors"] == ["only_one_table_allowed"]
+
+
+async def test_a_picture_is_a_file_that_slack_can_show(
+    client: AsyncWebClient, slack: SlackServer
+) -> None:
+    """A PNG that was uploaded is taken by its id or its URL, a log is not (slack-file-object)."""
+    picture = slack.act_as("ada").brings("chart.png", b"\x89PNG")
+    log = slack.act_as("ada").brings("job.log", b"x")
+    url = f"{slack.base_url}/files-pri/T0PLAY0001-{picture.id}/chart.png"
+
+    def image(**file: str) -> Json:
+        return {"type": "image", "alt_text": "x", "slack_file": file}
+
+    shown = [image(id=picture.id), {"type": "context", "elements": [image(url=url)]}]
+    assert (await client.chat_postMessage(channel=CHANNEL, text="x", blocks=shown))["ok"]
+    shown[1]["elements"] = [image(id=log.id)]
+    body = await refusal(client.chat_postMessage(channel=CHANNEL, text="x", blocks=shown))
+    pointer = "/blocks/1/elements/0/slack_file"
+    assert body["errors"] == [f"invalid slack file [json-pointer:{pointer}]"]
 
 
 async def test_what_the_sdk_builds_is_taken(client: AsyncWebClient) -> None:

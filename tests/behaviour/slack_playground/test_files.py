@@ -90,6 +90,8 @@ async def test_an_upload_is_completed_once_and_after_its_bytes(client: AsyncWebC
     # files.completeUploadExternal
     assert await error(client.files_completeUploadExternal(files=[file])) == "file_not_found"
     async with aiohttp.ClientSession() as session:
+        async with session.post(f"{asked['upload_url']}x", data=b"abc") as answer:
+            assert answer.status == 404
         async with session.post(asked["upload_url"], data=b"toolong") as answer:
             assert answer.status == 400
         form = aiohttp.FormData()

@@ -94,6 +94,14 @@ async def test_a_missing_scope_is_named(
     assert "commands" in body["provided"].split(",")
 
 
+async def test_another_name_needs_a_scope_of_its_own(client: AsyncWebClient) -> None:
+    """A bot posts under its own name and picture (scopes/chat.write.customize)."""
+    body = await refusal(
+        client.chat_postMessage(channel=CHANNEL, text="x", username="root", icon_emoji=":robot:")
+    )
+    assert (body["error"], body["needed"]) == ("missing_scope", "chat:write.customize")
+
+
 async def test_addresses_are_for_tokens_that_may_read_them(
     client: AsyncWebClient, slack: SlackServer
 ) -> None:

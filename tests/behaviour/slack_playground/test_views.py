@@ -86,6 +86,16 @@ async def test_a_modal_with_inputs_needs_a_submit(
     assert opened["view"]["submit"] is None
 
 
+async def test_one_field_gets_the_focus(client: AsyncWebClient, slack: SlackServer) -> None:
+    """A second `focus_on_load` is refused (block-elements/plain-text-input-element)."""
+    two = [text_input(name, focus_on_load=True) for name in ("a", "b")]
+    opened = client.views_open
+    assert (await opened(trigger_id=slack.world.new_trigger(ADA), view=modal_view(two[0])))["ok"]
+    body = await refusal(opened(trigger_id=slack.world.new_trigger(ADA), view=modal_view(*two)))
+    pointer = "/view/blocks"
+    assert body["errors"] == [f"only one element can have focus_on_load [json-pointer:{pointer}]"]
+
+
 async def test_markdown_and_tables_are_for_messages(
     client: AsyncWebClient, slack: SlackServer
 ) -> None:
