@@ -13,8 +13,8 @@ from playground.slack.delivery import Outcome
 from playground.slack.errors import PlayError
 from playground.slack.kit.payload import elements
 from playground.slack.kit.rules import Json
-from playground.slack.kit.values import MEMBERS, chosen, initial
-from playground.slack.model import Message, View
+from playground.slack.kit.values import chosen, initial
+from playground.slack.model import View
 from playground.slack.show import message_json
 
 
@@ -48,7 +48,8 @@ async def in_message(who: Acting, channel: str, ts: str, press: Press) -> Outcom
     block, element = found(message.blocks, press)
     _confirmed(element, press)
     value = chosen(element, press.value)
-    state = _message_state(message, who.id, block, element, value)
+    held = message.values.setdefault(who.id, {})
+    _keep(held, block, element, value)
     payload: Json = {
         **who.about(),
         "type": "block_actions",
@@ -61,7 +62,7 @@ async def in_message(who: Acting, channel: str, ts: str, press: Press) -> Outcom
         },
         "trigger_id": who.world.new_trigger(who.id),
         "channel": {"id": where.id, "name": where.name or "directmessage"},
-        "state": {"values": state},
+        "state": {"values": current(message.blocks, held)},
         "response_url": who.world.new_response_url(who.id, where.id, message=message),
         "actions": [_action(who, block, element, value)],
     }
@@ -76,8 +77,7 @@ async def in_view(who: Acting, view: View, press: Press) -> Outcome | None:
     block, element = found(view.payload["blocks"], press)
     _confirmed(element, press)
     value = chosen(element, press.value)
-    if element["type"] in MEMBERS and element["type"] != "overflow":
-        view.values.setdefault(block["block_id"], {})[element["action_id"]] = value
+    _keep(view.values, block, element, value)
     view.errors.pop(block["block_id"], None)
     if block["type"] == "input" and not block.get("dispatch_action"):
         return None
@@ -86,21 +86,21 @@ async def in_view(who: Acting, view: View, press: Press) -> Outcome | None:
         "type": "block_actions",
         "container": {"type": "view", "view_id": view.id},
         "trigger_id": who.world.new_trigger(who.id, view=view.id),
-        "view": view.shown() | {"state": {"values": current(view)}},
+        "view": view.shown() | {"state": {"values": current(view.payload["blocks"], view.values)}},
         "actions": [_action(who, block, element, value)],
     }
     return await who.delivery.interactive(payload)
 
 
-def current(view: View) -> Json:
-    """Return what every stateful element of a view holds now."""
+def current(blocks: list[Json], held: dict[str, Json]) -> Json:
+    """Return what every stateful element holds: what was chosen, else what it began with."""
     values: Json = {}
-    for block in view.payload["blocks"]:
+    for block in blocks:
         for element in elements(block):
-            held = view.values.get(block["block_id"], {}).get(element.get("action_id", ""))
-            held = held or initial(element)
-            if held is not None:
-                values.setdefault(block["block_id"], {})[element["action_id"]] = held
+            name = element.get("action_id", "")
+            value = held.get(block["block_id"], {}).get(name) or initial(element)
+            if value is not None:
+                values.setdefault(block["block_id"], {})[name] = value
     return values
 
 
@@ -123,12 +123,10 @@ def _confirmed(element: Json, press: Press) -> None:
         raise PlayError(f"There is no choice «{press.value}» in this menu.")
 
 
-def _message_state(message: Message, user: str, block: Json, element: Json, value: Json) -> Json:
-    """Remember a choice in a message for its person; return all of theirs there."""
-    state = message.values.setdefault(user, {})
-    if element["type"] in MEMBERS and element["type"] != "overflow":
-        state.setdefault(block["block_id"], {})[element["action_id"]] = value
-    return state
+def _keep(held: dict[str, Json], block: Json, element: Json, value: Json) -> None:
+    """Remember a choice, unless the element does not: buttons and overflow menus."""
+    if initial(element) is not None:
+        held.setdefault(block["block_id"], {})[element["action_id"]] = value
 
 
 def _action(who: Acting, block: Json, element: Json, value: Json) -> Json:

@@ -73,7 +73,7 @@ async def submit(who: Acting, view: View, typed: Typed) -> Outcome:
     Nothing is sent while an input is not as its block asks.
     """
     fill(who, view, typed)
-    values = current(view)
+    values = current(view.payload["blocks"], view.values)
     view.errors = {
         block["block_id"]: sentence
         for block in view.payload["blocks"]

@@ -228,5 +228,4 @@ class ResponseUrl:
     #: the message that the act was on
     message: str = ""
     ephemeral: Message | None = None
-    thread_ts: str = ""
     uses: int = 0

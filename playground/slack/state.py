@@ -63,7 +63,8 @@ def _channel(channel: Channel) -> Json:
 
 def _view(view: View) -> Json:
     """Return a view with what is in its fields and what is said under them."""
-    return view.shown() | {"state": {"values": current(view)}, "errors": view.errors}
+    values = current(view.payload["blocks"], view.values)
+    return view.shown() | {"state": {"values": values}, "errors": view.errors}
 
 
 def messages_json(world: Workspace, channel: Channel, person: Person) -> list[Json]:

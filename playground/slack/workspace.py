@@ -154,7 +154,6 @@ class Workspace:
             expires=self.clock.now() + RESPONSE_URL_LIVES,
             message=message.ts if message and not message.only_for else "",
             ephemeral=message if message and message.only_for else None,
-            thread_ts=message.thread_ts if message else "",
         )
         return f"{self.base_url}/actions/{TEAM}/{key}"
 

@@ -39,7 +39,9 @@ def push(call: Call) -> Json:
 
 def put_on_top(world: Workspace, payload: Json, user: str) -> View:
     """Add a view to a person's modal; raise SlackRefusal beyond three."""
-    stack = world.modals[user]
+    stack = world.modals.get(user)
+    if not stack:
+        raise SlackRefusal("not_found")
     if len(stack) >= STACK_MOST:
         raise SlackRefusal("push_limit_reached")
     view = new_view(world, payload, user)

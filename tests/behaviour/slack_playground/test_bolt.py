@@ -163,8 +163,10 @@ async def test_menus_bring_the_whole_option_and_remember_the_choice(
         row = actions(
             {"type": "static_select", "action_id": "vm", "options": options},
             {"type": "overflow", "action_id": "more", "options": options},
+            {"type": "radio_buttons", "action_id": "how", "options": options,
+             "initial_option": options[0]},
             block_id="row",
-        )
+        )  # fmt: skip
         posted = await client.chat_postMessage(channel=CHANNEL, text="card", blocks=[row])
         ts = str(posted["ts"])
         for name in ("vm", "more"):
@@ -173,8 +175,11 @@ async def test_menus_bring_the_whole_option_and_remember_the_choice(
         with pytest.raises(PlayError):
             await clicking.in_message(ada, CHANNEL, ts, Press(action_id="vm", value="node-7"))
     assert [one["actions"][0]["selected_option"] for one in bodies] == [options[1], options[1]]
-    state = bodies[1]["state"]["values"]
-    assert state == {"row": {"vm": {"type": "static_select", "selected_option": options[1]}}}
+    state = bodies[1]["state"]["values"]["row"]
+    assert state == {
+        "vm": {"type": "static_select", "selected_option": options[1]},
+        "how": {"type": "radio_buttons", "selected_option": options[0]},
+    }
 
 
 async def test_an_ephemeral_message_is_replaced_by_its_response_url(

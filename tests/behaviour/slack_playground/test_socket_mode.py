@@ -109,6 +109,18 @@ async def test_a_late_acknowledgement_does_not_count(slack: SlackServer, clock: 
     assert app.got[1].retry_attempt == 1
 
 
+async def test_an_acknowledgement_can_get_lost(slack: SlackServer, clock: HandClock) -> None:
+    """The app did everything right and gets the event once more, with the same event id."""
+    slack.sockets.lose_acks = 1
+    async with listening(slack) as app:
+        slack.act_as("ada").says(CHANNEL, MENTION)
+        await until(lambda: not slack.sockets.lose_acks)
+        await clock.advance(ACK_WITHIN)
+        await until(partial(counts, app, 2))
+    assert app.got[0].payload["event_id"] == app.got[1].payload["event_id"]
+    assert app.got[1].retry_attempt == 1
+
+
 async def test_a_command_comes_once_and_is_answered_in_its_acknowledgement(
     slack: SlackServer,
 ) -> None:
