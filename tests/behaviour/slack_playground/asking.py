@@ -10,6 +10,8 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from playground.slack.acting import Acting
+from playground.slack.model import Message, View
 from playground.slack.server import SlackServer
 
 #: What a loaded machine may need for something that takes milliseconds.
@@ -87,3 +89,16 @@ def modal_view(*blocks: Json, **more: Any) -> Json:  # noqa: ANN401
         "blocks": list(blocks) or [text_input()],
         **more,
     }
+
+
+async def opened(slack: SlackServer, who: Acting) -> View:
+    """Wait for a person's modal and return what they see."""
+    await until(lambda: slack.world.visible_view(who.id))
+    view = slack.world.visible_view(who.id)
+    assert view is not None
+    return view
+
+
+async def last(slack: SlackServer, channel: str = "C0TRAINING") -> Message:
+    """Return the newest message of a channel."""
+    return list(slack.channel(channel).messages.values())[-1]

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from playground.slack.acting import Acting
 from playground.slack.clock import HandClock
 from playground.slack.server import SlackServer, running
 from tests.behaviour.slack_playground.asking import bot_client
@@ -35,3 +36,9 @@ async def slack(clock: HandClock) -> AsyncIterator[SlackServer]:
 def client(slack: SlackServer) -> AsyncWebClient:
     """Return a client with the bot's token and no retries of its own."""
     return bot_client(slack)
+
+
+@pytest.fixture
+def ada(slack: SlackServer) -> Acting:
+    """Return the engineer."""
+    return slack.act_as("ada")

@@ -20,6 +20,7 @@ from tests.behaviour.slack_playground.asking import (
     plain,
     refusal,
     section,
+    text_input,
 )
 
 pytestmark = pytest.mark.anyio
@@ -55,6 +56,11 @@ def select(**more: object) -> Json:
     """Return a menu with one option unless others are given."""
     menu = {"type": "static_select", "action_id": "pick", "options": options(1)}
     return actions({**menu, **more})
+
+
+def grouped(groups: list[Json]) -> Json:
+    """Return a menu whose options are in groups."""
+    return actions({"type": "static_select", "action_id": "pick", "option_groups": groups})
 
 
 def confirm(**more: Json) -> Json:
@@ -172,6 +178,38 @@ LIMITS = [
         blocks=lambda n: [select(options=[{"text": plain("x"), "value": "v" * n}])],
     ),
     Limit(
+        page="composition-objects/option-object (description)", most=75,
+        at="/blocks/0/elements/0/options/0/description/text",
+        blocks=lambda n: [
+            select(options=[{"text": plain("x"), "value": "v", "description": plain("x" * n)}])
+        ],
+    ),
+    Limit(
+        page="composition-objects/option-group-object (label)", most=75,
+        at="/blocks/0/elements/0/option_groups/0/label/text",
+        blocks=lambda n: [grouped([{"label": plain("x" * n), "options": options(1)}])],
+    ),
+    Limit(
+        page="composition-objects/option-group-object (options)", most=100, said=MANY,
+        at="/blocks/0/elements/0/option_groups/0/options",
+        blocks=lambda n: [grouped([{"label": plain("x"), "options": options(n)}])],
+    ),
+    Limit(
+        page="block-elements/select-menu-element (option_groups)", most=100, said=MANY,
+        at="/blocks/0/elements/0/option_groups",
+        blocks=lambda n: [grouped([{"label": plain("x"), "options": options(1)}] * n)],
+    ),
+    Limit(
+        page="block-elements/multi-select-menu-element (options)", most=100, said=MANY,
+        at="/blocks/0/elements/0/options",
+        blocks=lambda n: [select(type="multi_static_select", options=options(n))],
+    ),
+    Limit(
+        page="block-elements/image-element (alt_text)", most=2000,
+        at="/blocks/0/elements/0/alt_text",
+        blocks=lambda n: [{"type": "context", "elements": [image(alt_text="x" * n)]}],
+    ),
+    Limit(
         page="block-elements/overflow-menu-element (options)", most=5, said=MANY,
         at="/blocks/0/elements/0/options",
         blocks=lambda n: [
@@ -232,15 +270,23 @@ LIMITS = [
         ],
     ),
     Limit(
+        page="blocks/input-block (hint)", most=2000, at="/blocks/0/hint/text",
+        blocks=lambda n: [{**text_input(), "hint": plain("x" * n)}],
+    ),
+    Limit(
+        page="block-elements/plain-text-input-element (min_length)", most=3000,
+        said="must be less than {over}", at="/blocks/0/element/min_length",
+        blocks=lambda n: [text_input(min_length=n)],
+    ),
+    Limit(
+        page="block-elements/plain-text-input-element (placeholder)", most=150,
+        at="/blocks/0/element/placeholder/text",
+        blocks=lambda n: [text_input(placeholder=plain("x" * n))],
+    ),
+    Limit(
         page="block-elements/plain-text-input-element (max_length)", most=3000,
         said="must be less than {over}", at="/blocks/0/element/max_length",
-        blocks=lambda n: [
-            {
-                "type": "input",
-                "label": plain("x"),
-                "element": {"type": "plain_text_input", "max_length": n},
-            }
-        ],
+        blocks=lambda n: [text_input(max_length=n)],
     ),
     Limit(
         page="blocks/card-block (title)", most=150, at="/blocks/0/title/text",
@@ -249,6 +295,14 @@ LIMITS = [
     Limit(
         page="blocks/card-block (body)", most=200, at="/blocks/0/body/text",
         blocks=lambda n: [{"type": "card", "body": mrkdwn("x" * n)}],
+    ),
+    Limit(
+        page="blocks/card-block (subtitle)", most=150, at="/blocks/0/subtitle/text",
+        blocks=lambda n: [{"type": "card", "title": mrkdwn("x"), "subtitle": mrkdwn("x" * n)}],
+    ),
+    Limit(
+        page="blocks/card-block (actions)", most=3, said=MANY, at="/blocks/0/actions",
+        blocks=lambda n: [{"type": "card", "actions": [button(f"a{i}") for i in range(n)]}],
     ),
     Limit(
         page="blocks/carousel-block (cards)", most=10, said=MANY, at="/blocks/0/elements",
