@@ -141,7 +141,10 @@ async def test_an_ephemeral_message_is_replaced_by_its_response_url(
             channel=CHANNEL, user=ada.id, text="card", blocks=[actions(button("dismiss"))]
         )
         (message,) = slack.channel(CHANNEL).ephemeral
-        await clicking.in_message(ada, CHANNEL, message.ts, Press(action_id="dismiss"))
+        press = Press(action_id="dismiss")
+        with pytest.raises(PlayError):
+            await clicking.in_message(slack.act_as("grace"), CHANNEL, message.ts, press)
+        await clicking.in_message(ada, CHANNEL, message.ts, press)
         await until(lambda: message.text == "Dismissed.")
     assert bodies[0]["container"]["is_ephemeral"]
     assert "message" not in bodies[0]

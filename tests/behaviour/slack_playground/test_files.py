@@ -12,7 +12,6 @@ import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from playground.slack.api.files import ALT_TEXT_MOST, SNIPPET_MOST
 from playground.slack.server import SlackServer
 from tests.behaviour.slack_playground.asking import Json, bot_client, error
 
@@ -74,12 +73,12 @@ async def test_sizes_at_and_over_their_limits(client: AsyncWebClient) -> None:
     """Empty files, fat snippets and long descriptions are refused before anything is sent."""
     ask = client.files_getUploadURLExternal
     snippet = {"filename": "a.py", "snippet_type": "python"}
-    assert (await ask(length=SNIPPET_MOST, **snippet))["ok"]
-    assert (await ask(filename="a.png", length=1, alt_txt="x" * ALT_TEXT_MOST))["ok"]
+    assert (await ask(length=1_000_000, **snippet))["ok"]
+    assert (await ask(filename="a.png", length=1, alt_txt="x" * 1000))["ok"]
     # files.getUploadURLExternal
     assert await error(ask(filename="a.log", length=0)) == "missing_argument"
-    assert await error(ask(length=SNIPPET_MOST + 1, **snippet)) == "snippet_too_large"
-    long = ask(filename="a.png", length=1, alt_txt="x" * (ALT_TEXT_MOST + 1))
+    assert await error(ask(length=1_000_001, **snippet)) == "snippet_too_large"
+    long = ask(filename="a.png", length=1, alt_txt="x" * 1001)
     assert await error(long) == "alt_txt_too_large"
 
 

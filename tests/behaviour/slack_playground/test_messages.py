@@ -13,7 +13,6 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from playground.slack.posting import METADATA_MOST, TEXT_MOST
 from playground.slack.server import SlackServer
 from playground.slack.web import Outage
 from tests.behaviour.slack_playground.asking import error, refusal, section
@@ -68,9 +67,9 @@ async def test_a_text_of_4000_characters_fits_and_one_more_does_not(
     client: AsyncWebClient,
 ) -> None:
     """The limit holds for new messages and for changed ones."""
-    posted = await client.chat_postMessage(channel=CHANNEL, text="x" * TEXT_MOST)
+    posted = await client.chat_postMessage(channel=CHANNEL, text="x" * 4000)
     # chat.update
-    over = "x" * (TEXT_MOST + 1)
+    over = "x" * 4001
     assert await error(client.chat_postMessage(channel=CHANNEL, text=over)) == "msg_too_long"
     changed = client.chat_update(channel=CHANNEL, ts=posted["ts"], text=over)
     assert await error(changed) == "msg_too_long"
@@ -115,7 +114,7 @@ async def test_metadata_of_a_wrong_form(client: AsyncWebClient) -> None:
         "{": "invalid_metadata_format",  # chat.postMessage
         json.dumps({"event_type": "x"}): "invalid_metadata_schema",  # chat.postMessage
         json.dumps(
-            {"event_type": "x", "event_payload": {"a": "b" * METADATA_MOST}}
+            {"event_type": "x", "event_payload": {"a": "b" * 16_000}}
         ): "metadata_too_large",  # chat.postMessage
     }
     for metadata, name in wrong.items():

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from playground.slack import clicking, modal
-from playground.slack.acting import FILE_INPUT_MOST, TYPED_MOST, Acting
+from playground.slack.acting import Acting
 from playground.slack.app import AppConfig
 from playground.slack.clicking import Press
 from playground.slack.composing import composed
@@ -90,7 +90,7 @@ FORBIDDEN: dict[str, tuple[str, Callable[[Acting], object]]] = {
     "writing in an archived channel": ("ada", lambda who: who.says("old-incidents", "x")),
     "writing where only admins may": ("ada", lambda who: who.says("announcements", "x")),
     "writing nothing": ("ada", lambda who: who.says(CHANNEL, " \n")),
-    "writing too much": ("ada", lambda who: who.says(CHANNEL, "x" * (TYPED_MOST + 1))),
+    "writing too much": ("ada", lambda who: who.says(CHANNEL, "x" * 12_001)),
     "replying to nothing": ("ada", lambda who: who.says(CHANNEL, "x", thread_ts="1.000001")),
     "reacting to nothing": ("ada", lambda who: who.reacts(CHANNEL, "1.000001", "eyes")),
 }
@@ -219,10 +219,10 @@ async def test_files_in_a_modal(slack: SlackServer) -> None:
     """Type, size and number are checked; what is sent can be read by the app."""
     view = await shown(slack, FILE_INPUT)
     ada = slack.act_as("ada")
-    log = ada.brings("job.log", bytes(FILE_INPUT_MOST))
+    log = ada.brings("job.log", bytes(10_000_000))
     wrong = (
         [ada.brings("job.png", b"x").id],
-        [ada.brings("big.log", bytes(FILE_INPUT_MOST + 1)).id],
+        [ada.brings("big.log", bytes(10_000_001)).id],
         [slack.act_as("grace").brings("hers.log", b"x").id],
         [ada.brings(f"{n}.log", b"x").id for n in range(3)],
     )
@@ -233,7 +233,7 @@ async def test_files_in_a_modal(slack: SlackServer) -> None:
         await modal.submit(ada, view, {"file": {"log": [log.id]}})
     (sent,) = app.got[0].payload["view"]["state"]["values"]["file"]["log"]["files"]
     info = await bot_client(slack).files_info(file=sent["id"])
-    assert info["file"]["size"] == FILE_INPUT_MOST
+    assert info["file"]["size"] == 10_000_000
 
 
 async def test_inputs_tell_the_app_at_once_only_if_asked_to(slack: SlackServer) -> None:

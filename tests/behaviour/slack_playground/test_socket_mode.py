@@ -13,15 +13,18 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from playground.slack.clock import HandClock
-from playground.slack.delivery import ACK_WITHIN, RETRIES
 from playground.slack.server import SlackServer
-from playground.slack.socket_mode import CONNECTIONS_MOST, PING_EVERY, WARNING, Hearing
+from playground.slack.socket_mode import PING_EVERY, Hearing
 from tests.behaviour.slack_playground.apps import Listener, listening
 from tests.behaviour.slack_playground.asking import Json, bot_client, error, until
 
 pytestmark = pytest.mark.anyio
 
 CHANNEL = "C0TRAINING"
+#: What the pages say, not what the workspace was built with.
+ACK_WITHIN = timedelta(seconds=3)
+RETRIES = (timedelta(0), timedelta(minutes=1), timedelta(minutes=5))
+WARNING = timedelta(seconds=10)
 MENTION = "@nccl-dns look"
 
 
@@ -185,9 +188,9 @@ async def test_ten_connections_are_the_most(slack: SlackServer) -> None:
     """The eleventh is told `too_many_websockets` and closed."""
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
-        for _ in range(CONNECTIONS_MOST):
+        for _ in range(10):
             await stack.enter_async_context(session.ws_connect(await address(slack)))
-        await until(lambda: len(slack.sockets.connections) == CONNECTIONS_MOST)
+        await until(lambda: len(slack.sockets.connections) == 10)
         async with session.ws_connect(await address(slack)) as socket:
             goodbye = await socket.receive_json()
             assert (await socket.receive()).type is aiohttp.WSMsgType.CLOSE
