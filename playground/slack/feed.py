@@ -13,12 +13,20 @@ from playground.slack.kit.rules import Json
 _WAITING_MOST = 1000
 
 
+#: The last change that a watcher is told of: there will be no more.
+END = "end"
+
+
 @dataclass(kw_only=True)
 class Feed:
     """Changes, numbered from one on."""
 
     number: int = 0
     _watchers: set[asyncio.Queue[Json]] = field(default_factory=set)
+
+    def close(self) -> None:
+        """Send every watcher home."""
+        self.tell(END)
 
     def tell(self, kind: str, **what: str) -> None:
         """Tell every watcher of one change."""

@@ -19,9 +19,11 @@ from playground.slack.acting import Acting
 from playground.slack.clicking import NeedsConfirmationError, Press
 from playground.slack.delivery import Delivery, Outcome
 from playground.slack.errors import PlayError
+from playground.slack.feed import END
 from playground.slack.kit.rules import Json
 from playground.slack.model import File, View
 from playground.slack.show import file_json
+from playground.slack.socket_mode import SocketMode
 from playground.slack.state import messages_json, state_json
 from playground.slack.workspace import Workspace
 
@@ -35,6 +37,7 @@ class Play:
 
     world: Workspace
     delivery: Delivery
+    sockets: SocketMode
 
     def routes(self) -> list[web.RouteDef]:
         """Return the addresses; each act is a POST of JSON, but for files."""
@@ -93,7 +96,9 @@ class Play:
         person = self.world.person(request.query.get("as", ""))
         if person is None:
             return _refused("Say who is looking: ?as=NAME.", status=400)
-        return web.json_response(state_json(self.world, person))
+        shown = state_json(self.world, person)
+        # A page can say that the app is not running before somebody waits for it in vain.
+        return web.json_response(shown | {"connections": len(self.sockets.connections)})
 
     async def messages(self, request: web.Request) -> web.Response:
         """Return what a person sees of a channel."""
@@ -113,12 +118,14 @@ class Play:
         await stream.prepare(request)
         with self.world.feed.watching() as changes:
             await stream.write(b": watching\n\n")
-            while True:
+            change: Json = {}
+            while change.get("kind") != END:
                 try:
                     change = await asyncio.wait_for(changes.get(), _STILL_HERE_S)
                     await stream.write(f"data: {json.dumps(change)}\n\n".encode())
                 except TimeoutError:
                     await stream.write(b": still here\n\n")
+        return stream
 
     async def file_bytes(self, request: web.Request) -> web.Response:
         """Return a file's bytes to the page, which has no token."""

@@ -116,6 +116,7 @@ async def running(
     try:
         yield server
     finally:
+        server.world.feed.close()
         await server.delivery.close()
         await server.sockets.close()
         if server.http:
@@ -144,7 +145,7 @@ def _wired(app: AppConfig, clock: Clock, request_url: str, port: int) -> SlackSe
         sockets=sockets,
         http=http,
         delivery=delivery,
-        play=Play(world=world, delivery=delivery),
+        play=Play(world=world, delivery=delivery, sockets=sockets),
         rates=rates,
         port=port,
     )

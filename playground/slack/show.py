@@ -36,7 +36,7 @@ def message_json(world: Workspace, message: Message, *, metadata: bool = False) 
             shown[name] = value
     if message.reactions:
         shown["reactions"] = [
-            {"name": name, "users": users, "count": len(users)}
+            {"name": name, "users": list(users), "count": len(users)}
             for name, users in message.reactions.items()
         ]
     if message.metadata and metadata:

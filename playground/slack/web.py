@@ -39,6 +39,8 @@ class Web:
     rates: Rates
     sockets: SocketMode
     outage: Outage = Outage.NONE
+    #: where downloads are sent to instead, for an app that must not take its token there
+    leads_to: str = ""
 
     def routes(self) -> list[web.RouteDef]:
         """Return the addresses."""
@@ -125,6 +127,8 @@ class Web:
         """Give a file to a token that may read it; send everybody else to the login page."""
         if away := self.away(request):
             return away
+        if self.leads_to:
+            return web.Response(status=302, headers={"Location": self.leads_to})
         file = self.world.files.get(request.match_info["file"].partition("-")[2])
         given = request.headers.get("Authorization", "").removeprefix("Bearer ")
         token = self.world.tokens.get(given)

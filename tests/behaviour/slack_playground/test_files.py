@@ -69,6 +69,20 @@ async def test_without_the_right_token_a_download_is_a_login_page(
     assert (await fetched(url, slack.bot_token))[1] == "text/html"
 
 
+async def test_a_download_can_lead_elsewhere(slack: SlackServer) -> None:
+    """An app can be shown an address that is not Slack's, to see that its token stays home."""
+    posted = slack.act_as("ada").shares(CHANNEL, "job.log", b"log")
+    info = (await bot_client(slack).files_info(file=posted.files[0]))["file"]
+    slack.web.leads_to = "http://127.0.0.1:1/elsewhere"
+    headers = {"Authorization": f"Bearer {slack.bot_token}"}
+    async with (
+        aiohttp.ClientSession() as session,
+        session.get(info["url_private"], headers=headers, allow_redirects=False) as answer,
+    ):
+        assert answer.status == 302
+        assert answer.headers["Location"] == slack.web.leads_to
+
+
 async def test_sizes_at_and_over_their_limits(client: AsyncWebClient) -> None:
     """Empty files, fat snippets and long descriptions are refused before anything is sent."""
     ask = client.files_getUploadURLExternal

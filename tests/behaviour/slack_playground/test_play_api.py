@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from playground.slack.server import SlackServer
+from playground.slack.server import SlackServer, running
 from tests.behaviour.slack_playground.apps import bolt, listening
 from tests.behaviour.slack_playground.asking import (
     Json,
@@ -161,6 +161,31 @@ async def test_changes_are_streamed(page: Page) -> None:
     change = json.loads(lines[1].removeprefix(b"data: "))
     assert change == {"n": 1, "kind": "message", "channel": CHANNEL, "ts": said["ts"]}
     assert (await page.see("state"))["n"] == 1
+
+
+async def test_a_watcher_is_sent_home_at_the_end() -> None:
+    """A page that is open does not hold the workspace up when it closes."""
+    async with aiohttp.ClientSession() as session:
+        async with running() as slack:
+            stream = await session.get(f"{slack.base_url}/_play/feed")
+            assert await stream.content.readline() == b": watching\n"
+        assert b'"kind": "end"' in await stream.content.read()
+
+
+async def test_a_watcher_that_does_not_read_is_told_to_look_anew(slack: SlackServer) -> None:
+    """Changes are not kept without end: the oldest give way to a word that says so."""
+    with slack.world.feed.watching() as changes:
+        for number in range(1001):
+            slack.world.feed.tell("message", ts=str(number))
+        assert changes.get_nowait() == {"n": 1001, "kind": "everything"}
+        assert changes.empty()
+
+
+async def test_the_page_knows_whether_the_app_is_there(page: Page, slack: SlackServer) -> None:
+    """The state counts the app's connections."""
+    assert (await page.see("state"))["connections"] == 0
+    async with listening(slack):
+        assert (await page.see("state"))["connections"] == 1
 
 
 async def test_shortcuts_reactions_home_and_invitations(page: Page, slack: SlackServer) -> None:
