@@ -32,8 +32,8 @@ class Grant:
     path: str
     #: what it is for, as the sudoers file says it
     purpose: str
-    #: files of the far side that the helper is made of
-    parts: tuple[str, ...]
+    #: words of the far side that the helper knows
+    words: frozenset[str]
     #: the command lines that it runs
     argvs: tuple[Argv, ...]
     #: syslog is told of each command
@@ -43,13 +43,13 @@ class Grant:
 PROBING = Grant(
     path=HELPER_PATH,
     purpose="Lets the probing account run the read-only helper of nccl-dns, and nothing else.",
-    parts=wire.LOOKING,
+    words=frozenset(wire.WORDS),
     argvs=tuple(probe.argv for probe in PROBES),
 )
 REPAIRING = Grant(
     path=REPAIR_PATH,
     purpose="Lets the repair account restart systemd-resolved and reboot, and nothing else.",
-    parts=wire.ACTING,
+    words=frozenset({"@identity"}),
     argvs=(
         IDENTITY.argv,
         *(command.argv for repair in REPAIRS for command in repair.commands),
@@ -87,7 +87,7 @@ def allowed(grant: Grant = PROBING) -> list[list[str]]:
 
 def installed_helper(grant: Grant = PROBING) -> str:
     """Return the helper for the grant's path: owner root, mode 0755."""
-    text = wire.helper(grant.parts).decode()
+    text = wire.helper(grant.words).decode()
     name = grant.path.rpartition("/")[2] if grant.recorded else ""
     fixed = {_ALLOWED: f"ALLOWED = {allowed(grant)!r}", _RECORD: f"RECORD = {name!r}"}
     for line, value in fixed.items():

@@ -35,11 +35,24 @@ _BOOT = (
 )
 PYTHON = ("python3", "-I", "-S", "-c", _BOOT)
 
-#: The far side's files, as one program: to look, and to repair.
-LOOKING = ("looks.py", "inside.py", "runner.py")
-ACTING = ("looks.py", "acting.py", "runner.py")
+#: Where the far side's words are, each a function of its name without the `@`.
+WORDS: Mapping[str, str] = {
+    "@identity": "identity",
+    "@lookups": "names",
+    "@dns": "names",
+    "@tcp": "names",
+    "@file": "machine",
+    "@process": "machine",
+    "@processes": "machine",
+    "@resolvectl": "machine",
+    "@disk": "machine",
+    "@containers": "inside",
+}
+_RUNNER = "runner"
 #: What the parts import of each other and of the future, once they are one text.
-_OWN_IMPORT = re.compile(r"(?m)^from (?:__future__|bot\.[\w.]+) import (?:\([^)]*\)|[^\n(]*)\n")
+_OWN_IMPORT = re.compile(
+    r"(?m)^from (?:__future__|bot\.hosts\.far_side\.(\w+)) import (?:\([^)]*\)|[^\n(]*)\n"
+)
 
 #: Bytes of an answer line beside its output, and of all lines that are none.
 _SLACK = 1024
@@ -47,12 +60,27 @@ _NOISE = 65536
 
 
 @cache
-def helper(parts: tuple[str, ...] = LOOKING) -> bytes:
-    """Return the text of the far side as one program."""
-    folder = resources.files("bot.hosts.far_side")
-    texts = [folder.joinpath(name).read_text(encoding="utf-8") for name in parts]
-    text = "\n".join(_OWN_IMPORT.sub("", part) for part in texts)
-    return f"from __future__ import annotations\n{text}".encode()
+def helper(words: frozenset[str] = frozenset(WORDS)) -> bytes:
+    """Return the far side with these words as one program; fewer words are sooner compiled."""
+    parts: dict[str, str] = {}
+    for word in sorted(words):
+        _gather(WORDS[word], parts)
+    _gather(_RUNNER, parts)
+    table = "".join(f"{word!r}: {word[1:]}, " for word in sorted(words))
+    text = "\n".join(_OWN_IMPORT.sub("", part) for part in parts.values())
+    return f"from __future__ import annotations\n{text}\nmain({{{table}}})\n".encode()
+
+
+def _gather(name: str, parts: dict[str, str]) -> None:
+    """Add a part's text behind those that it imports from."""
+    if name in parts:
+        return
+    path = resources.files("bot.hosts.far_side").joinpath(f"{name}.py")
+    text = path.read_text(encoding="utf-8")
+    for found in _OWN_IMPORT.finditer(text):
+        if found[1]:
+            _gather(found[1], parts)
+    parts[name] = text
 
 
 def command(*, sudo: bool = False, installed: str = "") -> str:
@@ -87,13 +115,15 @@ def standard_input(
     rows: Sequence[Row], within: timedelta = WITHIN, *, installed: bool = False
 ) -> bytes:
     """Return all that the command reads."""
-    return preface(installed=installed) + order(rows, within)
+    return preface(rows, installed=installed) + order(rows, within)
 
 
-def preface(*, installed: bool = False) -> bytes:
+def preface(rows: Sequence[Row], *, installed: bool = False) -> bytes:
     """Return what the command reads before the order; an installed helper needs no text."""
-    text = b"" if installed else helper()
-    return b"%d\n%b" % (len(text), text) if text else b""
+    if installed:
+        return b""
+    text = helper(frozenset(row.argv[0] for row in rows if row.argv[0] in WORDS))
+    return b"%d\n%b" % (len(text), text)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,34 +1,17 @@
-"""What the far side sees from within containers, and the list of all words it knows.
+"""What the far side sees from within containers.
 
-Travels behind `looks.py`. Nothing of a container is trusted: its files are read and its `getent` is
-run as nobody, without capabilities, after its namespaces were entered.
+Nothing of a container is trusted: its files are read and its `getent` is run as nobody, without
+capabilities, after its namespaces were entered. Part of the text that runs on the probed machine:
+Python 3.8, no import of ours.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
-import subprocess
-from functools import partial
 
-from bot.hosts.far_side.looks import (
-    ENVIRONMENT,
-    disk,
-    dns,
-    file,
-    identity,
-    lookups,
-    process,
-    processes,
-    query,
-    rank_processes,
-    resolvectl,
-    say,
-    tcp,
-    text_of,
-    together,
-    words_after,
-)
+from bot.hosts.far_side.machine import rank_processes
+from bot.hosts.far_side.names import query
+from bot.hosts.far_side.saying import ENVIRONMENT, Out, text_of, together, words_after
 
 NOBODY = 65534
 #: Containers that are looked into; ranks of one job share their setting.
@@ -59,7 +42,7 @@ def enter(pid: str) -> None:
     os.setuid(NOBODY)
 
 
-def look(pid: int, names: tuple[str, ...], *, rank: bool) -> None:
+def look(out: Out, pid: int, names: tuple[str, ...], *, rank: bool) -> None:
     """Print the resolver setting around this process, and what it gives."""
     text = text_of("/etc/resolv.conf")
     servers = words_after(text, "nameserver")
@@ -67,29 +50,43 @@ def look(pid: int, names: tuple[str, ...], *, rank: bool) -> None:
     answers: list[dict[str, object]] = []
 
     def ask(name: str) -> None:
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            results[name] = subprocess.run(  # noqa: S603
-                ["getent", "ahosts", name],  # noqa: S607
-                env=ENVIRONMENT,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=3,
-                check=False,
-            ).returncode
+        code = getent(name)
+        if code is not None:
+            results[name] = code
 
     def put(server: str, name: str) -> None:
         answers.append(query(server, name))
 
-    tasks = [partial(ask, name) for name in names[:4]]
-    tasks += [partial(put, server, name) for server in servers[:2] for name in names[:2]]
-    together(tasks)
+    tasks = [lambda name=name: ask(name) for name in names[:4]]
+    pairs = [(server, name) for server in servers[:2] for name in names[:2]]
+    together([*tasks, *(lambda pair=pair: put(*pair) for pair in pairs)])
     search = words_after(text, "search", "domain")
     found = {"pid": pid, "rank": rank, "servers": servers, "search": search}
-    say({**found, "lookups": results, "answers": answers})
+    out.say({**found, "lookups": results, "answers": answers})
 
 
-def containers(*names: str) -> int:
+def getent(name: str) -> int | None:
+    """Return what `getent` ends with for a name; None where it hangs or is not there."""
+    import subprocess
+
+    try:
+        return subprocess.run(  # noqa: S603
+            ["getent", "ahosts", name],  # noqa: S607
+            env=ENVIRONMENT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=3,
+            check=False,
+        ).returncode
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def containers(out: Out, *names: str) -> int:
     """Look into up to four containers, each from a process of its own."""
+    # Now, for in there this Python's library is not to be found.
+    import subprocess  # noqa: F401
+
     seen: list[object] = []
     children: list[int] = []
     # Ranks first: what else runs in containers may not leave them a place.
@@ -103,26 +100,12 @@ def containers(*names: str) -> int:
         if child == 0:
             try:
                 enter(str(number))
-                look(number, names, rank=one["rank"] is True)
+                look(out, number, names, rank=one["rank"] is True)
             except Exception as error:  # noqa: BLE001
-                say({"pid": number, "why": repr(error)})
+                out.say({"pid": number, "why": repr(error)})
             finally:
                 os._exit(0)
         children.append(child)
     for child in children:
         os.waitpid(child, 0)
     return 0
-
-
-WORDS = {
-    "@identity": identity,
-    "@file": file,
-    "@process": process,
-    "@resolvectl": resolvectl,
-    "@lookups": lookups,
-    "@dns": dns,
-    "@tcp": tcp,
-    "@processes": processes,
-    "@containers": containers,
-    "@disk": disk,
-}

@@ -1,27 +1,33 @@
 """Run a list of probes on the machine that this text is sent to; answer one JSON line a probe.
 
-Travels behind `looks.py` and `inside.py` as one text, or is so installed by root on the machine:
-Python 3.8, standard library. Words that begin with `@` are done there; everything else is a
-command. All probes run at once, each in its own process and session, killed at its time-out; output
-beyond a probe's bound is thrown away. Nothing writes to disk or starts a service.
+Travels behind the parts that have its words as one text, or is so installed by root on the machine:
+Python 3.8, no import of ours. Words that begin with `@` are done there; everything else is a
+command. All probes run at once and end at their time-outs; output beyond a probe's bound is thrown
+away. Words that only wait for names run in threads of this process, so that a pre-flight is one
+process a machine; the others and all commands run each in a process and session of its own.
+Nothing writes to disk or starts a service.
 """
 
 from __future__ import annotations
 
-import ast
-import base64
-import contextlib
+import _signal  # type: ignore[import-not-found] # without the enums of `signal`, slow to load
+import _socket
+import _thread
+import binascii
 import os
-import re
 import select
-import signal
-import socket
 import sys
 import time
-from typing import Callable, cast  # noqa: UP035 # for Python 3.8
 
-from bot.hosts.far_side.inside import WORDS
-from bot.hosts.far_side.looks import ENVIRONMENT, say
+from bot.hosts.far_side.saying import ENVIRONMENT, Out, as_json, written
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    Word = Callable[..., int]
+    Words = Mapping[str, Word]
 
 #: None runs what is asked. Installed for sudo, this holds the only command lines that are run:
 #: each a list of regular expressions, a trailing `*` entry for any number of words.
@@ -35,11 +41,22 @@ PATIENCE = 15
 SYSLOG = "/dev/log"
 NOTICE, WARNING = 85, 84  # authpriv (RFC 3164)
 
+#: Words that only wait for others, and so need no process of their own.
+THREADED = ("@identity", "@lookups", "@dns", "@tcp")
+#: The flag of `compile` that parses and does no more; the module `ast` is slow to load.
+ONLY_PARSE = 0x400
+#: How often it is looked whether a child ended whose output somebody else holds open.
+LOOK_SECONDS = 0.05
+#: Chunks that are read from one probe before the others get their turn.
+MOST_CHUNKS = 16
+
 
 def allowed(argv: list[str]) -> bool:
     """Tell whether an installed helper may run this command line."""
     if ALLOWED is None:
         return True
+    import re
+
     for row in ALLOWED:
         fixed, rest = (row[:-2], row[-1]) if row[-2:-1] == ["*"] else (row, "")
         if len(argv) < len(fixed) or (len(argv) > len(fixed) and not rest):
@@ -56,138 +73,244 @@ def record(priority: int, text: str) -> None:
         return
     who = os.environ.get("SUDO_USER", "") or str(os.getuid())
     line = f"<{priority}>{RECORD}[{os.getpid()}]: {who} {text}"
-    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+    sock = _socket.socket(_socket.AF_UNIX, _socket.SOCK_DGRAM)
+    try:
         sock.settimeout(0.2)
         sock.connect(SYSLOG)
         sock.send(line.encode())
+    except OSError:
+        pass
+    finally:
+        sock.close()
 
 
-class Child:
-    """One probe, running."""
+def done(argv: list[str], out: Out, words: Words) -> int:
+    """Do what one row asks, or become the command that does; return its exit code."""
+    try:
+        if not allowed(argv):
+            out.put(b"this helper may not run that\n")
+            return 126
+        if argv[0] in words:
+            return words[argv[0]](out, *argv[1:])
+        os.execvpe(argv[0], argv, ENVIRONMENT)  # noqa: S606
+    except OSError as error:
+        out.put(str(error).encode())
+        return 127
+    except BaseException as error:  # noqa: BLE001
+        out.put(repr(error).encode())
+        return 70
 
-    def __init__(self, row: dict, deadline: float) -> None:  # type: ignore[type-arg]
-        self.row, self.began, self.data, self.cut = row, time.monotonic(), b"", False
+
+class Probe:
+    """One row, on its way to an answer."""
+
+    def __init__(self, row: dict[str, Any], deadline: float) -> None:
+        self.row, self.began = row, time.monotonic()
         if allowed(row["argv"]):
             record(NOTICE, f"runs {row['argv']!a}")
         else:
             record(WARNING, f"is refused {ascii(row['argv'])[:200]}")
         self.until = min(deadline, self.began + row["ms"] / 1000)
+        self.data, self.cut, self.lock = b"", False, _thread.allocate_lock()
+        self.rc: int | None = None
+        #: what becomes readable when there is something to do; None where nothing will
+        self.fd: int | None = None
+
+    def take(self, chunk: bytes) -> None:
+        """Keep what was printed, up to the bound."""
+        with self.lock:
+            room = max(self.row["bytes"] - len(self.data), 0)
+            self.cut = self.cut or len(chunk) > room
+            self.data += chunk[:room]
+
+    def over(self) -> bool:
+        """Tell whether the probe has ended or run out of time; say its answer then."""
+        if not self.ended() and time.monotonic() < self.until:
+            return False
+        self.end()
+        ms = int((time.monotonic() - self.began) * 1000)
+        answer = {"name": self.row["name"], "rc": self.rc, "ms": ms}
+        with self.lock:
+            answer["output"] = binascii.b2a_base64(self.data, newline=False).decode()
+            if self.cut:
+                answer["cut"] = True
+        written(as_json(answer).encode() + b"\n")
+        record(NOTICE, f"ran {ascii(self.row['argv'])[:200]} with result {self.rc}")
+        return True
+
+    def ended(self) -> bool:
+        """Tell whether it has ended by itself."""
+        return self.rc is not None
+
+    def end(self) -> None:
+        """Leave nothing behind."""
+
+
+class InThread(Probe):
+    """A word that shares this process; one that hangs is left to the end of the process."""
+
+    def start(self, words: Words, wake: int) -> None:
+        """Run the word in a thread, which rings a bell at its end."""
+
+        def run() -> None:
+            self.rc = done(self.row["argv"], Out(self.take, self.until), words)
+            os.write(wake, b"!")
+
+        _thread.start_new_thread(run, ())
+
+
+class InProcess(Probe):
+    """A command, or a word that looks at much, in a process and session of its own."""
+
+    #: none before the start
+    pid = 0
+
+    def start(self, words: Words) -> None:
+        """Fork."""
         self.fd, write = os.pipe()
         os.set_blocking(self.fd, False)
         self.pid = os.fork()
         if self.pid == 0:
-            self.become(write)
+            self.become(words, write)
         os.close(write)
 
-    def become(self, write: int) -> None:
+    def become(self, words: Words, write: int) -> None:
         """Turn this process into the probe; never return."""
-        code = 127
+        code = 70
         try:
             os.setsid()
             # Holds beyond exec and if the parent dies: nothing of ours is left behind.
-            signal.setitimer(signal.ITIMER_REAL, max(self.until - time.monotonic(), 0.01) + 1)
+            left = max(self.until - time.monotonic(), 0.01) + 1
+            _signal.setitimer(_signal.ITIMER_REAL, left)
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(write, 1)
             os.dup2(write, 2)
-            argv = self.row["argv"]
-            if not allowed(argv):
-                os.write(2, b"this helper may not run that\n")
-                code = 126
-            elif argv[0] in WORDS:
-                code = cast("Callable[..., int]", WORDS[argv[0]])(*argv[1:])
-            else:
-                os.execvpe(argv[0], argv, ENVIRONMENT)  # noqa: S606
-        except OSError as error:
-            os.write(2, str(error).encode())
-        except BaseException as error:  # noqa: BLE001
-            os.write(2, repr(error).encode())
-            code = 70
+            code = done(self.row["argv"], Out(written, self.until), words)
         finally:
             os._exit(code)
 
     def read(self) -> None:
-        """Take what has been printed, up to the bound."""
-        with contextlib.suppress(BlockingIOError):
-            while chunk := os.read(self.fd, 65536):
-                room = self.row["bytes"] - len(self.data)
-                self.cut = self.cut or len(chunk) > room
-                self.data += chunk[: max(room, 0)]
-                if time.monotonic() > self.until:
-                    return
+        """Take what has been printed so far."""
+        for _ in range(MOST_CHUNKS):
+            if self.fd is None:
+                return
+            try:
+                chunk = os.read(self.fd, 65536)
+            except BlockingIOError:
+                return
+            if chunk:
+                self.take(chunk)
+            else:
+                self.close()
 
-    def over(self) -> bool:
-        """Tell whether the probe has ended or run out of time; say its answer then."""
+    def close(self) -> None:
+        """Stop listening."""
+        if self.fd is not None:
+            os.close(self.fd)
+            self.fd = None
+
+    def ended(self) -> bool:
+        """Tell whether the process has ended, whoever still holds its output open."""
         self.read()
-        done, status = os.waitpid(self.pid, os.WNOHANG)
-        late = time.monotonic() >= self.until
-        if not done and not late:
-            return False
-        rc = None
-        if done:
+        pid, status = os.waitpid(self.pid, os.WNOHANG)
+        if pid:
             self.read()
-            rc = -(status & 127) if status & 127 else status >> 8
-        # Whatever it started and left behind goes, too.
-        with contextlib.suppress(OSError):
-            os.killpg(self.pid, signal.SIGKILL)
-        os.close(self.fd)
-        ms = int((time.monotonic() - self.began) * 1000)
-        answer = {"name": self.row["name"], "rc": rc, "ms": ms}
-        answer["output"] = base64.b64encode(self.data).decode()
-        if self.cut:
-            answer["cut"] = True
-        say(answer)
-        record(NOTICE, f"ran {ascii(self.row['argv'])[:200]} with result {rc}")
-        self.rc = rc
-        return True
+            self.rc = -(status & 127) if status & 127 else status >> 8
+        return bool(pid)
+
+    def end(self) -> None:
+        """End it, and whatever it started and left behind."""
+        self.close()
+        if not self.pid:
+            return
+        try:
+            os.killpg(self.pid, _signal.SIGKILL)
+        except OSError:
+            pass
 
 
-def run(rows: list[dict], deadline: float) -> bool:  # type: ignore[type-arg]
+def run(rows: Iterable[dict[str, Any]], deadline: float, words: Words) -> bool:
     """Run rows at once until all have answered; tell whether all went well."""
-    children = [Child(row, deadline) for row in rows]
-    left = list(children)
+    bell, wake = os.pipe()
+    os.set_blocking(bell, False)
+    threads = [InThread(row, deadline) for row in rows if row["argv"][0] in THREADED]
+    children = [InProcess(row, deadline) for row in rows if row["argv"][0] not in THREADED]
     try:
+        # First, for a fork copies the locks of threads as they are.
+        for child in children:
+            child.start(words)
+        for thread in threads:
+            thread.start(words, wake)
+        left: list[Probe] = [*threads, *children]
         while left:
-            select.select([child.fd for child in left], [], [], 0.01)
-            left = [child for child in left if not child.over()]
-            time.sleep(0.005)
+            wait(left, bell)
+            left = [probe for probe in left if not probe.over()]
     finally:
-        for child in left:
-            with contextlib.suppress(OSError):
-                os.killpg(child.pid, signal.SIGKILL)
-    return all(child.rc == 0 for child in children)
+        for probe in [*threads, *children]:
+            if probe.rc is None:
+                probe.end()
+    return all(probe.rc == 0 for probe in [*threads, *children])
 
 
-def taken() -> dict:  # type: ignore[type-arg]
+def wait(left: list[Probe], bell: int) -> None:
+    """Wait until a probe has something, or its time is over; leave when nobody listens."""
+    seconds = min(probe.until for probe in left) - time.monotonic()
+    if any(isinstance(probe, InProcess) for probe in left):
+        closed = any(isinstance(probe, InProcess) and probe.fd is None for probe in left)
+        seconds = min(seconds, LOOK_SECONDS / 10 if closed else LOOK_SECONDS)
+    poll = select.poll()
+    # Asked for nothing, it still tells that the reader is gone: the connection was killed.
+    poll.register(1, 0)
+    for fd in [bell, *(probe.fd for probe in left if probe.fd is not None)]:
+        poll.register(fd, select.POLLIN)
+    ready = poll.poll(max(seconds, 0) * 1000 + 1)
+    if any(fd == 1 for fd, _ in ready):
+        raise SystemExit(1)
+    if any(fd == bell for fd, _ in ready):
+        os.read(bell, 64)
+
+
+def literal(node: Any) -> Any:  # noqa: ANN401 # a tree of the parser becomes any literal
+    """Return the value of a parsed literal: lists and mappings of words and numbers, no more."""
+    kind = type(node).__name__
+    if kind == "Constant":
+        return node.value
+    if kind == "List":
+        return [literal(one) for one in node.elts]
+    if kind == "Dict":
+        return {literal(k): literal(v) for k, v in zip(node.keys, node.values)}  # noqa: B905
+    raise ValueError("no order: " + kind)
+
+
+def taken() -> dict[str, Any]:
     """Read the order; an installed helper exits where it is larger than any of ours."""
-    signal.alarm(PATIENCE)
+    _signal.alarm(PATIENCE)
     data = sys.stdin.buffer.read(MOST_ORDER + 1 if ALLOWED else -1)
-    signal.alarm(0)
+    _signal.alarm(0)
     if ALLOWED and len(data) > MOST_ORDER:
         sys.exit("this order is too long")
     if not data:
         sys.exit("no order came")
-    order: dict = ast.literal_eval(data.decode())  # type: ignore[type-arg]
+    tree = compile(data.decode(), "order", "eval", ONLY_PARSE)
+    order: dict[str, Any] = literal(tree.body)
     if ALLOWED and len(order["probes"]) > MOST_ROWS:
         sys.exit("this order has too many rows")
     return order
 
 
-def main() -> None:
+def main(words: Words) -> None:
     """Read the order, run gates one after another and the rest only if all of them hold."""
-    with contextlib.suppress(OSError, AttributeError, ImportError):
-        import ctypes
-
-        # A killed connection takes the helper with it.
-        ctypes.CDLL(None).prctl(1, signal.SIGTERM, 0, 0, 0)
-    sys.stdout.write("@helper\n")
-    sys.stdout.flush()
+    written(b"@helper\n")
     # Only now is the order sent where it changes anything: nobody acts on one that was given up.
     order = taken()
     deadline = time.monotonic() + min(order["within_ms"] / 1000, MOST_SECONDS)
-    gates = [row for row in order["probes"] if row.get("gate")]
-    if all(run([row], deadline) for row in gates):
-        run([row for row in order["probes"] if not row.get("gate")], deadline)
-
-
-if __name__ == "__main__":
-    main()
+    code = 0
+    try:
+        gates = [row for row in order["probes"] if row.get("gate")]
+        if all(run([row], deadline, words) for row in gates):
+            run([row for row in order["probes"] if not row.get("gate")], deadline, words)
+    except OSError:
+        # Nobody reads any more.
+        code = 1
+    # A thread that hangs in a look-up keeps nobody waiting.
+    os._exit(code)

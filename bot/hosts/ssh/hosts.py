@@ -134,7 +134,7 @@ class SshHosts(Hosts, Repairs):
                 await run.through(
                     opened.connection,
                     wire.command(sudo=self._options.sudo, installed=self._options.helper),
-                    wire.preface(installed=bool(self._options.helper)),
+                    wire.preface(rows, installed=bool(self._options.helper)),
                     wire.order(rows, acts or min(left, wire.WITHIN)),
                     None if acts is None else lambda: limit.reschedule(self._clock() + _long(acts)),
                 )

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bot.hosts.far_side.inside import WORDS
 from bot.hosts.meanings import MEANINGS
 from bot.hosts.model import Finding, Probe, Rung, Slot
 from bot.hosts.probes import PROBES, Question, rows
+from bot.hosts.wire import WORDS
 from bot.hosts.words import Address, HostName, Port, Proof
 
 #: Programs that only look. A row that needs another one has to be thought about.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import sys
 from datetime import timedelta
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.hosts import probes, wire
-from bot.hosts.far_side.looks import as_json
+from bot.hosts.far_side.saying import as_json
 from bot.hosts.model import ProbeResult, Row
 from bot.hosts.words import Address, HostName, Port, Proof
 
@@ -20,12 +21,11 @@ QUESTION = probes.Question(
     names=(HostName("node-0"),), address=Address("10.0.0.1"), port=Port(29500)
 )
 ROWS = probes.rows(QUESTION, "product_uuid", Proof("some-id"))
-#: Modules that a minimal Debian Python does not have, and which only part of the work needs.
-_OPTIONAL = {"ctypes"}
-_MINIMAL = {
-    "__future__", "ast", "base64", "contextlib", "functools", "os", "re", "select", "signal",
-    "socket", "struct", "subprocess", "sys", "threading", "time", "typing",
-}  # fmt: skip
+#: Modules that only part of the work needs, which says so where a minimal Debian Python has none.
+_OPTIONAL = {"ctypes", "subprocess"}
+#: Built in or quick to load; `re` is loaded by the words that need it.
+_QUICK = {"_signal", "_socket", "_thread", "binascii", "os", "select", "sys", "time"}
+_TYPES_ONLY = {"__future__", "collections.abc", "typing"}
 
 
 def _result(name: str, output: bytes = b"x", rc: int | None = 0) -> ProbeResult:
@@ -67,18 +67,39 @@ def test_the_far_sides_json_is_json(value: object) -> None:
     assert "\n" not in text
 
 
-def test_the_helper_is_one_program_of_the_standard_library() -> None:
-    """The text that travels imports nothing of ours and nothing that a minimal Python lacks."""
-    tree = ast.parse(wire.helper(), feature_version=(3, 8))
+def _imported(tree: ast.AST) -> set[str]:
     imported: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom):
             imported.add(node.module or "")
+    return imported
 
-    assert imported - _OPTIONAL <= _MINIMAL
-    assert imported <= set(sys.stdlib_module_names)
+
+def test_the_helper_is_one_program_of_the_standard_library() -> None:
+    """The text that travels imports nothing of ours and nothing that a minimal Python lacks."""
+    imported = _imported(ast.parse(wire.helper(), feature_version=(3, 8)))
+
+    assert imported - _OPTIONAL - _TYPES_ONLY <= {*_QUICK, "re"}
+    assert imported <= {*sys.stdlib_module_names, "collections.abc"}
+
+
+def test_a_preflight_loads_no_slow_module() -> None:
+    """What is sent for a pre-flight is a part, and what that loads at once is quick to load."""
+    words = frozenset(probe.argv[0] for probe in probes.PREFLIGHT if probe.argv[0] in wire.WORDS)
+    text = wire.helper(words)
+    at_once = [node for node in ast.parse(text).body if isinstance(node, ast.Import)]
+
+    assert len(text) < len(wire.helper()) * 0.8
+    assert _imported(ast.Module(body=[*at_once], type_ignores=[])) <= _QUICK
+
+
+def test_every_word_is_where_the_table_says() -> None:
+    """Each word's part defines a function of its name."""
+    for word, part in wire.WORDS.items():
+        module = importlib.import_module(f"bot.hosts.far_side.{part}")
+        assert callable(getattr(module, word[1:]))
 
 
 def test_the_command_is_the_same_for_every_question() -> None:
