@@ -98,8 +98,8 @@ LOOKUPS = Probe(
     name="lookups",
     argv=("@lookups", Slot.NAMES),
     timeout=_LONG,
-    # Both names of a thousand machines.
-    most_bytes=262144,
+    # Both names of two thousand machines, an address each.
+    most_bytes=524288,
     parse=readings.lookups,
     meaning="What a rank gets: 0 found, -3 nobody answered, -2 told that there is none.",
 )

@@ -12,6 +12,8 @@ from bot.hosts.model import ProbeResult
 
 #: Lines of one answer that are looked at; more is a machine gone mad.
 _MOST_LINES = 2000
+#: Both names of four thousand machines.
+_MOST_LOOKUPS = 8192
 STUBS = frozenset({"127.0.0.53", "127.0.0.54"})
 
 
@@ -71,6 +73,8 @@ class Lookups:
     """All look-ups of one machine."""
 
     by_name: Mapping[str, Lookup]
+    #: left out once the first ones had all failed, or when there was no time left to ask
+    not_asked: frozenset[str] = frozenset()
     #: the probe ran out of time, so what is not in it got no answer
     timed_out: bool = False
 
@@ -216,17 +220,17 @@ def file_text(result: ProbeResult) -> str:
 
 
 def lookups(result: ProbeResult) -> Lookups:
-    """Read `@lookups`; what was skipped or not answered is left out."""
-    found = (
-        Lookup(
-            name=_word(one.get("name")),
-            code=_number(one.get("code")),
-            addresses=_words(one.get("addresses")),
-        )
-        for one in _objects(result)
-        if not one.get("skipped")
-    )
-    return Lookups(by_name={one.name: one for one in found}, timed_out=result.timed_out)
+    """Read `@lookups`; a name that is in neither part got no answer in time."""
+    found: dict[str, Lookup] = {}
+    skipped = set()
+    for one in _objects(result, most=_MOST_LOOKUPS):
+        name = _word(one.get("name"))
+        if one.get("skipped"):
+            skipped.add(name)
+        else:
+            code, addresses = _number(one.get("code")), _words(one.get("addresses"))
+            found[name] = Lookup(name=name, code=code, addresses=addresses)
+    return Lookups(by_name=found, not_asked=frozenset(skipped), timed_out=result.timed_out)
 
 
 def dns(result: ProbeResult) -> tuple[DnsAnswer, ...]:
@@ -327,8 +331,8 @@ def identity(result: ProbeResult) -> str:
     return _word(next(_objects(result), {}).get("found"))
 
 
-def _objects(result: ProbeResult) -> Iterator[Mapping[str, object]]:
-    for line in result.text.splitlines()[:_MOST_LINES]:
+def _objects(result: ProbeResult, most: int = _MOST_LINES) -> Iterator[Mapping[str, object]]:
+    for line in result.text.splitlines()[:most]:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):

@@ -16,12 +16,14 @@ from bot.hosts.far_side.saying import Out, text_of, together, words_after
 STUB = ("127.0.0.53", "127.0.0.54")
 #: Look-ups at once, and how many must have failed before the rest is not asked.
 WORKERS = 8
+#: Names that a machine finds without a resolver: its own, short and full.
+OWN = 2
 #: Seconds before its end at which a word says what it will not get to.
 LAST_WORDS = 0.25
 
 
 def lookups(out: Out, *names: str) -> int:
-    """Ask getaddrinfo for each name; stop asking when the first ones all failed with EAI_AGAIN."""
+    """Ask getaddrinfo for each name; stop asking when the first ones failed with EAI_AGAIN."""
     left = list(names)[::-1]
     codes: list[int] = []
     lock = _thread.allocate_lock()
@@ -29,8 +31,8 @@ def lookups(out: Out, *names: str) -> int:
     def work() -> None:
         while True:
             with lock:
-                gone = len(codes) >= WORKERS and all(one == _socket.EAI_AGAIN for one in codes)
-                if not left or gone:
+                failed = codes.count(_socket.EAI_AGAIN)
+                if not left or (failed >= WORKERS and len(codes) - failed <= OWN):
                     return
                 name = left.pop()
             code, found, ms = looked_up(name)

@@ -41,8 +41,9 @@ PATIENCE = 15
 SYSLOG = "/dev/log"
 NOTICE, WARNING = 85, 84  # authpriv (RFC 3164)
 
-#: Words that only wait for others, and so need no process of their own.
-THREADED = ("@identity", "@lookups", "@dns", "@tcp")
+#: A word that is answered at once, and words that only wait for others: none needs a process.
+AT_ONCE = "@identity"
+SHARING = (AT_ONCE, "@lookups", "@dns", "@tcp")
 #: The flag of `compile` that parses and does no more; the module `ast` is slow to load.
 ONLY_PARSE = 0x400
 #: How often it is looked whether a child ended whose output somebody else holds open.
@@ -150,13 +151,16 @@ class InThread(Probe):
     """A word that shares this process; one that hangs is left to the end of the process."""
 
     def start(self, words: Words, wake: int) -> None:
-        """Run the word in a thread, which rings a bell at its end."""
+        """Run the word, in a thread if it takes time; at its end a bell is rung."""
 
         def run() -> None:
             self.rc = done(self.row["argv"], Out(self.take, self.until), words)
             os.write(wake, b"!")
 
-        _thread.start_new_thread(run, ())
+        if self.row["argv"][0] == AT_ONCE:
+            run()
+        else:
+            _thread.start_new_thread(run, ())
 
 
 class InProcess(Probe):
@@ -233,8 +237,8 @@ def run(rows: Iterable[dict[str, Any]], deadline: float, words: Words) -> bool:
     """Run rows at once until all have answered; tell whether all went well."""
     bell, wake = os.pipe()
     os.set_blocking(bell, False)
-    threads = [InThread(row, deadline) for row in rows if row["argv"][0] in THREADED]
-    children = [InProcess(row, deadline) for row in rows if row["argv"][0] not in THREADED]
+    threads = [InThread(row, deadline) for row in rows if row["argv"][0] in SHARING]
+    children = [InProcess(row, deadline) for row in rows if row["argv"][0] not in SHARING]
     try:
         # First, for a fork copies the locks of threads as they are.
         for child in children:
