@@ -211,7 +211,7 @@ def _names(look: _Look, others: Sequence[Observer], bad: Sequence[int]) -> Itera
         names = [look.matrix.names[at] for at in columns]
         listed = folded(dict.fromkeys(names if form else map(host_of, names)))
         failing = _spread([sum(one.cells[at] != 0 for one in others) for at in columns])
-        said = "is told to be none" if denied else "gets no answer"
+        said = "has no address" if denied else "gets no answer"
         why = "a record is missing or the name is wrong" if denied else "its zone fails upstream"
         prefix = f"The {form} " if form else ""
         yield Remark(
