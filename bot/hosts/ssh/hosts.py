@@ -90,10 +90,13 @@ class SshHosts(Hosts, Repairs):
             async with asyncio.timeout_at(until) as limit:
                 opened = await self._pool.get(target)
                 login = timedelta(seconds=self._clock() - began)
-                if acts is not None:
-                    await self._only_pinned(target, opened)
-                    limit.reschedule(until + _long(acts) + 1)
-                found = await self._asked(target, rows, opened, login, until, acts)
+                try:
+                    if acts is not None:
+                        await self._only_pinned(target, opened)
+                        limit.reschedule(until + _long(acts) + 1)
+                    found = await self._asked(target, rows, opened, login, until, acts)
+                finally:
+                    self._pool.spare(target, opened)
         except LoginError as error:
             return unreachable(target, self._now(), error)
         except TimeoutError:

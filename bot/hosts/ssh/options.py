@@ -39,6 +39,8 @@ class Limits:
     keepalive: timedelta = timedelta(seconds=5)
     #: machines that are probed at one time; the others wait for their turn
     at_once: int = 32
+    #: connections that stay open after their probe; a process may often have 1,024 files open
+    kept: int = 128
     #: a connection that was not used for so long is closed
     idle: timedelta = timedelta(minutes=5)
 

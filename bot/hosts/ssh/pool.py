@@ -20,6 +20,8 @@ class _Slot:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     opened: Opened | None = None
     used: float = 0.0
+    #: probes that use it now; None where it is not for probes, and closed for its age alone
+    probes: int | None = None
 
 
 class Pool:
@@ -36,15 +38,30 @@ class Pool:
 
     async def get(self, target: Target) -> Opened:
         """Return an open connection to a machine, one for all who ask; raises a LoginError."""
-        return await self.at(
-            Place(
-                name=target.name,
-                alias=target.vm_id,
-                address=target.address,
-                port=self._options.port,
-                user=self._options.user,
-            )
+        place = Place(
+            name=target.name,
+            alias=target.vm_id,
+            address=target.address,
+            port=self._options.port,
+            user=self._options.user,
         )
+        opened = await self.at(place)
+        slot = self._slots.get((place.alias, place.address))
+        if slot is not None and slot.opened is opened:
+            slot.probes = (slot.probes or 0) + 1
+        return opened
+
+    def spare(self, target: Target, opened: Opened) -> None:
+        """Say that a probe is over; close what was unused for longest where too many are open."""
+        slot = self._slots.get((target.vm_id, target.address))
+        if slot is not None and slot.opened is opened and slot.probes:
+            slot.probes -= 1
+        unused = [(key, one) for key, one in self._slots.items() if one.probes == 0]
+        unused.sort(key=lambda item: item[1].used)
+        for key, one in unused[: max(len(unused) - self._options.limits.kept, 0)]:
+            del self._slots[key]
+            if one.opened:
+                one.opened.connection.close()
 
     async def at(self, place: Place, *, by: Place | None = None) -> Opened:
         """Return an open connection to a place, through another one instead of the jump hosts.

@@ -61,8 +61,10 @@ def running_sshd(
         *([f"AuthorizedKeysFile {folder / 'authorized'}"] if keys else []),
         "StrictModes no", "UsePAM no", "PasswordAuthentication no", "PermitRootLogin yes",
         "LogLevel VERBOSE",
-        # A start-up file of the account that runs the tests is not what is tested.
-        "SetEnv SHLVL=5", *lines,
+        *lines,
+        # A start-up file of the account that runs the tests is not what is tested. The first
+        # line of a kind counts, so that the lines above may say otherwise.
+        "SetEnv SHLVL=5",
     ]  # fmt: skip
     (folder / "config").write_text("\n".join(config) + "\n", encoding="utf-8")
     Path("/run/sshd").mkdir(exist_ok=True)

@@ -89,6 +89,30 @@ async def test_one_exec_a_probe_and_one_login_for_many(sshd: Sshd) -> None:
     assert sshd.log.count("Accepted publickey") == 1
 
 
+async def test_no_more_connections_stay_open_than_are_allowed(sshd: Sshd) -> None:
+    """The one that was unused for longest is closed, so that a large job needs few open files."""
+    known = sshd.options.known_hosts
+    assert known is not None
+    pinned = known.read_text(encoding="utf-8").partition(" ")[2]
+    known.write_text("".join(f"vm-{at} {pinned}" for at in range(4)), encoding="utf-8")
+    limits = replace(sshd.options.limits, kept=2)
+    targets = [replace(TARGET, vm_id=f"vm-{at}") for at in (0, 1, 2, 3, 3, 2, 0)]
+    async with ssh_hosts(replace(sshd.options, limits=limits)) as hosts:
+        for target in targets:
+            found = await hosts.probe(target, _question(1))
+            assert found.failure is None, found.detail
+            assert _ours(sshd.options.port) <= 3
+
+    assert sshd.log.count("Accepted publickey") == 5
+
+
+def _ours(port: int) -> int:
+    """Count our connections to a local port (proc(5), net/tcp: state 01 is established)."""
+    lines = Path("/proc/self/net/tcp").read_text(encoding="utf-8").splitlines()[1:]
+    fields = [line.split() for line in lines]
+    return sum(one[2].endswith(f":{port:04X}") and one[3] == "01" for one in fields)
+
+
 async def test_a_wrong_identity_stops_the_far_side_before_any_probe(sshd: Sshd) -> None:
     """Where the proof does not hold, the helper runs nothing at all."""
     rows = probes.rows(_question(1), "host_name", Proof("another-machine"))

@@ -145,7 +145,7 @@ _GOOD = {"name": "lookups", "rc": 0, "ms": 1, "output": ""}
         {**_GOOD, "ms": 10**30},
         {**_GOOD, "output": "%%%"},
         {**_GOOD, "output": None},
-        {**_GOOD, "output": "QUJD" * 90000},
+        {**_GOOD, "output": "QUJD" * 180000},
         {"name": "lookups"},
         [_GOOD],
     ],
