@@ -17,6 +17,7 @@ from pathlib import Path
 from bot.diagnosis.signatures import literals
 from tests.benchmarks.generator import MB, parse_size
 from tests.benchmarks.measure import CommandFailedError
+from tests.benchmarks.preflight import preflight
 from tests.benchmarks.rows import Bench, endless, in_words, pastes, scan, startup
 from tests.benchmarks.table import Row, render
 
@@ -35,6 +36,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--big", action="store_true", help="take that log from a file instead of a pipe"
     )
+    parser.add_argument("--only", choices=PARTS, action="append", help="parts to measure")
     options = parser.parse_args()
     if options.size < MB:
         parser.error("--size has to be 1MB or more, because an ending alone takes a third of that")
@@ -84,19 +86,25 @@ def _heading(bench: Bench, strings: int) -> str:
     )
 
 
+#: What can be measured, in order.
+PARTS: dict[str, Callable[[Bench, argparse.Namespace], Iterator[Row]]] = {
+    "startup": lambda bench, _: startup(bench),
+    "pastes": lambda bench, _: pastes(bench),
+    "mixed": lambda bench, _: scan(bench, "mixed", slower=1.0, faster=1.0),
+    "silent": lambda bench, _: scan(bench, "silent", slower=2.0, faster=None),
+    "endless": lambda bench, options: endless(
+        bench, _LONGER * bench.size_bytes, as_file=options.big
+    ),
+    "preflight": lambda bench, _: preflight(bench),
+}
+
+
 def _rows(bench: Bench, options: argparse.Namespace) -> Iterator[Row]:
     """Measure part after part; one that fails is a mistake, and the rest is measured still."""
-    parts = [
-        startup(bench),
-        pastes(bench),
-        scan(bench, "mixed", slower=1.0, faster=1.0),
-        scan(bench, "silent", slower=2.0, faster=None),
-    ]
-    if not options.quick:
-        parts.append(endless(bench, _LONGER * bench.size_bytes, as_file=options.big))
-    for part in parts:
+    chosen = options.only or [part for part in PARTS if part != "endless" or not options.quick]
+    for part in chosen:
         try:
-            yield from part
+            yield from PARTS[part](bench, options)
         except CommandFailedError as error:
             bench.mistakes.append(str(error))
 
