@@ -17,7 +17,7 @@ lint: venv ## run the static checks alone
 cases: venv ## print how many known cases are diagnosed right
 	@.venv/bin/python -m tests.cases.accuracy
 
-bench: venv ## measure the speed of a scan against grep and ripgrep
+bench: venv ## measure scans against grep and ripgrep, pre-flights against clush
 	@scripts/system-packages bench
 	@.venv/bin/python -m tests.benchmarks
 
