@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from bot.diagnosis import Diagnosis, Source, of_bytes
@@ -10,8 +11,19 @@ from bot.schedulers.model import JobLogs, LogFile
 
 
 def sources(logs: JobLogs) -> list[Source]:
-    """Return the files that were read, by their paths, as the diagnosis takes them."""
-    return [of_bytes(file.text, file.path) for file in logs.read]
+    """Return the files that were read, by their paths, as the diagnosis takes them.
+
+    The lines of a pod carry it in front, as `kubectl logs --prefix` writes them.
+    """
+    return [of_bytes(_labelled(file), file.path) for file in logs.read]
+
+
+def _labelled(file: LogFile) -> bytes:
+    if not file.pod:
+        return file.text
+    prefix = f"[pod/{file.pod}/{file.container}] ".encode()
+    # a carriage return ends no line here: progress bars write many of them into one
+    return b"".join(prefix + line for line in re.findall(rb"[^\n]*\n|[^\n]+", file.text))
 
 
 def renumbered(diagnosis: Diagnosis, logs: JobLogs) -> Diagnosis:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.fleet.kubernetes import Pod
 from bot.fleet.torchrun import Torchrun
+from bot.fleet.vms import Host
 
 
 class Kind(StrEnum):
@@ -174,6 +176,14 @@ class Job:
     het_offset: int | None = None
     #: every component of a heterogeneous job in order, this one among them; else empty
     parts: tuple[Job, ...] = ()
+    #: Kubernetes: the newest pod of each index that ranks run in
+    pods: tuple[Pod, ...] = ()
+    #: how many consecutive ranks a pod has; None where nothing tells
+    ranks_per_pod: int | None = None
+    #: the pods meet in a c10d or etcd rendezvous, which numbers them in an order of its own
+    elastic: bool = False
+    #: why the number of ranks a pod is no more than likely; empty where it is told
+    ranks_doubt: str = ""
     known_from: KnownFrom = KnownFrom.CONTROLLER
     #: what a reader must know about this answer, one sentence each
     notes: tuple[str, ...] = ()
@@ -241,6 +251,20 @@ class Node:
     hostname: str = ""
     partitions: tuple[str, ...] = ()
     booted_at: datetime | None = None
+    #: Kubernetes: `.spec.providerID`, and `.status.nodeInfo.systemUUID` and `.bootID`
+    provider_id: str = ""
+    system_uuid: str = ""
+    boot_id: str = ""
+
+    @property
+    def host(self) -> Host:
+        """Return what this tells about the VM it is, as matching with a cloud's VMs takes it."""
+        return Host(
+            name=self.name,
+            provider_id=self.provider_id or None,
+            uuid=self.system_uuid or None,
+            address=self.address or None,
+        )
 
     @property
     def drained(self) -> bool:
@@ -273,6 +297,8 @@ class Stream(StrEnum):
     TORCHRUN = "torchrun"
     #: a path that the settings name for the cluster
     SETTINGS = "settings"
+    #: what a pod's container wrote to stdout and stderr
+    POD = "pod"
 
 
 class Reading(StrEnum):
@@ -304,6 +330,10 @@ class LogFile:
     #: more lines were selected than were carried over
     cut: bool = False
     modified_at: datetime | None = None
+    #: Kubernetes: the pod and the container that wrote it, and the ranks that ran there
+    pod: str = ""
+    container: str = ""
+    ranks: tuple[int, ...] = ()
 
     def line_in_file(self, line: int) -> int:
         """Return the number in the file of a line (from 1) of `text`."""
@@ -350,3 +380,6 @@ class Limits:
     file_bytes: int = 4 << 20
     files: int = 256
     timeout: timedelta = timedelta(minutes=5)
+    #: bytes of one pod's log that are looked through; of a longer one the last lines are, too
+    stream_bytes: int = 64 << 20
+    tail_lines: int = 500

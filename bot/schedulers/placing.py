@@ -1,9 +1,10 @@
-"""Place the ranks of a Slurm job by what its scheduler told of it. Pure."""
+"""Place the ranks of a job by what its scheduler told of it. Pure."""
 
 from __future__ import annotations
 
 from bot.fleet.distribution import parse_distribution
-from bot.fleet.placement import Placement
+from bot.fleet.kubernetes import place_pods
+from bot.fleet.placement import Placement, as_guess
 from bot.fleet.slurm import SlurmStep, place_het, place_step
 from bot.fleet.torchrun import place
 from bot.schedulers.model import Job, Step
@@ -14,8 +15,12 @@ def placement(job: Job) -> Placement:
 
     A step that was seen has nodes and tasks of its own; without one those of the job are taken,
     which is a guess where there are several nodes. Where the script starts torchrun, a task is a
-    node's agent and not a rank. Raises PlacementError as `place_step` and `place` do.
+    node's agent and not a rank. Pods are placed by their controller's numbers. Raises
+    PlacementError as `place_step`, `place` and `place_pods` do.
     """
+    if job.pods:
+        placed = place_pods(job.pods, job.ranks_per_pod, elastic=job.elastic)
+        return as_guess(placed, job.ranks_doubt) if job.ranks_doubt else placed
     if job.parts:
         return place_het([_step(part) for part in job.parts])
     if job.torchrun is not None:

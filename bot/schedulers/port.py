@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from datetime import datetime
 from enum import StrEnum
 
+from bot.hosts.view import ClusterDns
 from bot.schedulers.claims import is_ours, our_reason, refusal_to_drain, refusal_to_resume
 from bot.schedulers.errors import NodeHeldError, NotOursError
 from bot.schedulers.model import Drained, Job, JobId, JobLogs, Node
@@ -84,6 +85,14 @@ class Scheduler(ABC):
     @abstractmethod
     async def _resume(self, node: Node) -> None:
         """Take the drain from a node, whatever the reason."""
+
+    async def cluster_dns(self, job: Job) -> ClusterDns | None:
+        """Return what the cluster says of the DNS of its own that the job's ranks ask.
+
+        None where ranks run on the machines themselves and ask what those ask.
+        """
+        del job
+        return None
 
     async def node(self, name: str) -> Node:
         """Return one node; raises UnknownNodeError."""
