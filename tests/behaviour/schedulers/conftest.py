@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -11,6 +12,7 @@ from bot.schedulers.slurm.adapter import SlurmScheduler
 from bot.schedulers.slurm.login import LoginWay
 from bot.schedulers.slurm.rest import RestWay
 from bot.schedulers.slurm.runner import LocalRunner
+from tests.behaviour.schedulers.kubernetes_world import kubernetes_world
 from tests.behaviour.schedulers.slurm_cluster import SlurmCluster
 from tests.behaviour.schedulers.world import MemoryWorld, SlurmWorld, World
 
@@ -63,18 +65,34 @@ def rest_way(cluster: SlurmCluster, *, url: str = "") -> RestWay:
     )
 
 
-@pytest.fixture(
-    params=[
-        "memory",
-        *(
-            pytest.param(ways, marks=pytest.mark.needs(*PROGRAMS))
-            for ways in ("login", "rest first")
-        ),
-    ]
-)
+_WITH_ARRAYS = [
+    "memory",
+    *(pytest.param(ways, marks=pytest.mark.needs(*PROGRAMS)) for ways in ("login", "rest first")),
+]
+
+
+@pytest.fixture(params=[*_WITH_ARRAYS, "kubernetes"])
 async def world(request: pytest.FixtureRequest, anyio_backend: str) -> AsyncIterator[World]:
     """Give a scheduler of every kind, one after the other."""
     del anyio_backend
+    if request.param == "kubernetes":
+        async with kubernetes_world() as one:
+            yield one
+    else:
+        async with _of_slurm(request) as one:
+            yield one
+
+
+@pytest.fixture(params=_WITH_ARRAYS)
+async def slurm_world(request: pytest.FixtureRequest, anyio_backend: str) -> AsyncIterator[World]:
+    """Give a scheduler that knows what Slurm knows."""
+    del anyio_backend
+    async with _of_slurm(request) as one:
+        yield one
+
+
+@asynccontextmanager
+async def _of_slurm(request: pytest.FixtureRequest) -> AsyncIterator[World]:
     if request.param == "memory":
         yield MemoryWorld()
         return

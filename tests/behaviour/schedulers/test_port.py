@@ -6,109 +6,76 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.diagnosis import diagnose_bytes
+from bot.diagnosis import diagnose
 from bot.diagnosis.kinds import Cause
 from bot.fleet.placement import Known
 from bot.schedulers.errors import (
-    AmbiguousJobError,
     NodeHeldError,
     NotOursError,
     UnknownJobError,
     UnknownNodeError,
 )
-from bot.schedulers.model import DistributionFrom, JobState, Reading, Stream
+from bot.schedulers.excerpts import sources
+from bot.schedulers.model import JobState
 from bot.schedulers.placing import placement
-from tests.behaviour.schedulers.world import LOOKUP_FAILED, World, job_id
+from tests.behaviour.schedulers.world import LOOKUP_FAILED, World
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_a_failed_job_is_found_with_what_a_report_needs(world: World) -> None:
-    """An ended job tells state, exit code, nodes in order, tasks, distribution and times."""
+    """An ended job tells state, exit code, nodes in order, tasks and times."""
     number = world.failed()
 
-    job = await world.scheduler.job(job_id(number))
+    job = await world.scheduler.job(world.id(number))
 
-    assert (job.label, job.state, job.exit_code) == (str(number), JobState.FAILED, 1)
+    assert (job.label, job.state, job.exit_code) == (world.label(number), JobState.FAILED, 1)
     assert (job.nodes, job.ntasks, job.ntasks_per_node) == (("n0", "n1"), 4, 2)
-    assert (job.distribution, job.distribution_from) == ("cyclic", DistributionFrom.SCRIPT)
-    assert (job.batch, job.batch_host, job.name) == (True, "n0", "pretrain")
+    assert (job.batch, job.name) == (True, world.name(number))
     assert job.submitted_at is not None
     assert job.started_at is not None
     assert job.ended_at is not None
     assert abs(datetime.now(UTC) - job.ended_at) < timedelta(minutes=2)
 
 
-async def test_a_running_job_tells_its_distribution_by_its_step(world: World) -> None:
-    """While a step runs it is asked; an end that lies in the future is not shown as one."""
-    job = await world.scheduler.job(job_id(world.running()))
-
-    assert (job.state, job.ended_at) == (JobState.RUNNING, None)
-    assert (job.distribution or "").lower() == "cyclic"
-    assert job.distribution_from is DistributionFrom.STEP
-    step = next(step for step in job.steps if step.id == "0")
-    assert (step.nodes, step.ntasks) == (("n0", "n1"), 4)
-    placed = placement(job)
-    assert [rank.host for rank in placed.ranks] == ["n0", "n1", "n0", "n1"]
-    assert placed.weakest is Known.LAUNCH
-
-
-async def test_both_outputs_of_a_job_are_read(world: World) -> None:
-    """What c10d says is in stderr, and a diagnosis can use what was carried over."""
-    job = await world.scheduler.job(job_id(world.failed()))
-
-    logs = await world.scheduler.logs(job)
-
-    by_stream = {file.stream: file for file in logs.files if file.stream is not Stream.STEP}
-    assert {file.reading for file in by_stream.values()} == {Reading.READ}
-    assert by_stream[Stream.STDOUT].text == b"starting\n"
-    error = by_stream[Stream.STDERR]
-    assert LOOKUP_FAILED.encode() in error.text
-    assert error.line_in_file(1) == 1
-    assert diagnose_bytes(error.text).cause is Cause.RESOLVER_FAILED
-
-
 async def test_a_job_that_waits_is_an_answer(world: World) -> None:
     """Before its start a job has no nodes and no log, and says so."""
-    job = await world.scheduler.job(job_id(world.waiting()))
+    job = await world.scheduler.job(world.id(world.waiting()))
     logs = await world.scheduler.logs(job)
 
     assert (job.state, job.nodes, job.started_at) == (JobState.PENDING, (), None)
-    assert "has not started (BeginTime)" in job.waits_because
+    assert f"has not started ({world.waits_for}" in job.waits_because
     assert logs.files == ()
     assert logs.notes == (job.waits_because,)
     assert await world.scheduler.nodes(job) == ()
 
 
+async def test_the_ranks_of_a_running_job_are_placed(world: World) -> None:
+    """A job that runs has no end, not even one that is planned, and each rank has its node."""
+    job = await world.scheduler.job(world.id(world.running()))
+    placed = placement(job)
+
+    assert (job.state, job.ended_at) == (JobState.RUNNING, None)
+    assert sorted(rank.host for rank in placed.ranks) == ["n0", "n0", "n1", "n1"]
+    assert placed.weakest is Known.LAUNCH
+
+
+async def test_what_ranks_logged_is_read_and_can_be_diagnosed(world: World) -> None:
+    """The lines are carried over with their numbers, and a diagnosis can use them."""
+    job = await world.scheduler.job(world.id(world.failed()))
+
+    logs = await world.scheduler.logs(job)
+
+    found = [file for file in logs.read if LOOKUP_FAILED.encode() in file.text]
+    assert found
+    assert found[0].line_in_file(1) == 1
+    assert diagnose(sources(logs)).cause is Cause.RESOLVER_FAILED
+
+
 async def test_an_unknown_job_is_said_to_be_unknown(world: World) -> None:
     """A number that was never given out is no purged job."""
     with pytest.raises(UnknownJobError, match="999999"):
-        await world.scheduler.job(job_id(999999))
-
-
-async def test_an_array_needs_its_task(world: World) -> None:
-    """An array is ambiguous, names its tasks, and each of them is a job."""
-    number = world.array()
-
-    with pytest.raises(AmbiguousJobError, match=rf"{number}_3 \(RUNNING\).*Name one"):
-        await world.scheduler.job(job_id(number))
-    job = await world.scheduler.job(job_id(number, task=5))
-
-    assert (job.label, job.array_job, job.array_task) == (f"{number}_5", number, 5)
-
-
-async def test_a_heterogeneous_job_has_its_components(world: World) -> None:
-    """The whole job lists its components in order; one of them can be asked for alone."""
-    number = world.heterogeneous()
-
-    whole = await world.scheduler.job(job_id(number))
-    second = await world.scheduler.job(job_id(number, het=1))
-
-    assert [part.label for part in whole.parts] == [f"{number}+0", f"{number}+1"]
-    assert second.label == f"{number}+1"
-    assert second.nodes == whole.parts[1].nodes
-    nodes = await world.scheduler.nodes(whole)
-    assert [node.name for node in nodes] == [*whole.parts[0].nodes, *second.nodes]
+        await world.scheduler.job(world.id(999999))
 
 
 async def test_failures_since_a_time(world: World) -> None:
@@ -119,7 +86,7 @@ async def test_failures_since_a_time(world: World) -> None:
     recent = await world.scheduler.failures(datetime.now(UTC) - timedelta(minutes=2))
     later = await world.scheduler.failures(datetime.now(UTC) + timedelta(minutes=1))
 
-    assert str(number) in [job.id for job in recent]
+    assert world.label(number) in [job.id for job in recent]
     assert {job.state for job in recent} == {JobState.FAILED}
     assert later == ()
 
@@ -184,7 +151,7 @@ async def test_a_busy_node_can_be_drained(world: World) -> None:
     assert drained.before.state in {"ALLOCATED", "MIXED"}
     assert drained.after.drained
     assert f"(was {drained.before.raw_state})" in drained.reason
-    assert (await world.scheduler.job(job_id(number))).state is JobState.RUNNING
+    assert (await world.scheduler.job(world.id(number))).state is JobState.RUNNING
 
 
 async def test_somebody_elses_drain_is_left_alone(world: World) -> None:
@@ -249,31 +216,31 @@ async def test_a_waiting_job_can_be_held(world: World) -> None:
     """A held job says who holds it and goes on waiting."""
     number = world.waiting()
 
-    await world.scheduler.hold(job_id(number))
+    await world.scheduler.hold(world.id(number))
 
-    job = await world.scheduler.job(job_id(number))
-    assert (job.state, job.reason) == (JobState.PENDING, "JobHeldAdmin")
+    job = await world.scheduler.job(world.id(number))
+    assert (job.state, job.reason) == (JobState.PENDING, world.held_by)
 
 
 async def test_a_job_can_be_cancelled(world: World) -> None:
     """A cancelled job is over, and did not fail."""
     number = world.running()
 
-    await world.scheduler.cancel(job_id(number))
+    await world.scheduler.cancel(world.id(number))
 
     world.settle(number, JobState.CANCELLED)
-    job = await world.scheduler.job(job_id(number))
+    job = await world.scheduler.job(world.id(number))
     assert job.state is JobState.CANCELLED
     assert job.has_ended
 
 
-async def test_a_failed_job_can_be_requeued(world: World) -> None:
-    """It keeps its number and counts the restart."""
-    number = world.failed()
+async def test_a_running_job_can_be_requeued(world: World) -> None:
+    """It keeps its ID and counts the restart."""
+    number = world.running()
 
-    await world.scheduler.requeue(job_id(number))
+    await world.scheduler.requeue(world.id(number))
 
-    assert (await world.scheduler.job(job_id(number))).restarts == 1
+    assert (await world.scheduler.job(world.id(number))).restarts == 1
 
 
 @pytest.mark.parametrize("change", ["hold", "cancel", "requeue"])
@@ -282,4 +249,4 @@ async def test_an_unknown_job_cannot_be_changed(world: World, change: str) -> No
     from bot.schedulers.errors import SchedulerError
 
     with pytest.raises(SchedulerError, match="999999"):
-        await getattr(world.scheduler, change)(job_id(999999))
+        await getattr(world.scheduler, change)(world.id(999999))

@@ -37,6 +37,22 @@ class World(ABC):
     """A scheduler, and a hand that does what users and other operators do."""
 
     scheduler: Scheduler
+    #: what a waiting job waits for, and why a held one is held, in the scheduler's words
+    waits_for = "BeginTime"
+    held_by = "JobHeldAdmin"
+
+    def id(self, number: int) -> JobId:
+        """Return the ID of a job by its number here."""
+        return job_id(number)
+
+    def label(self, number: int) -> str:
+        """Return a job as people write it."""
+        return str(number)
+
+    def name(self, number: int) -> str:
+        """Return the name that a failed job was given."""
+        del number
+        return "pretrain"
 
     @abstractmethod
     def failed(self) -> int:

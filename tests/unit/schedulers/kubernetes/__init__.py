@@ -1,0 +1,1 @@
+"""Prove how objects of Kubernetes are read."""
