@@ -147,6 +147,31 @@ def check(
     raise typer.Exit(EXIT_FAILURE_DIAGNOSED if checked.wrong else EXIT_NOTHING_WRONG)
 
 
+@app.command()
+def doctor(
+    *,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    config: Annotated[Path | None, typer.Option(help="Settings; see `nccl-dns init`.")] = None,
+) -> None:
+    """Check what is configured: each thing OK, WARN, FAIL or SKIP, and what mends it.
+
+    Changes nothing but the store's schema. Exit code 0: nothing fails; 1: something does; 2: the
+    settings cannot be used.
+    """
+    from bot.commands.doctor import run
+
+    checkup = run(config)
+    if json:
+        from bot.doctor.contract import to_json
+
+        sys.stdout.write(to_json(checkup) + "\n")
+    else:
+        from bot.doctor.report import of_checkup
+
+        _print(of_checkup(checkup))
+    raise typer.Exit(EXIT_FAILURE_DIAGNOSED if checkup.failed else EXIT_NOTHING_WRONG)
+
+
 def _print(report: Report) -> None:
     if not sys.stdout.isatty():
         from bot.reports.plain import text

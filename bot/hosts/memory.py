@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
-from bot.hosts import probes, repairs, wire
+from bot.hosts import privileges, probes, repairs, wire
 from bot.hosts.errors import LoginError, SilentError
 from bot.hosts.evidence import evidence, unreachable
 from bot.hosts.model import Evidence, ProbeResult, Row
 from bot.hosts.port import Hosts, Repairs, Target
+from bot.hosts.privileges import Privileges
 from bot.hosts.probes import PROBES, Question, Table
 from bot.hosts.repairs import GuestRung
 
@@ -27,6 +28,8 @@ class MemoryHosts(Hosts, Repairs):
     def __init__(self, now: Callable[[], datetime] = _now) -> None:
         self._now = now
         self._machines: dict[str, Machine] = {}
+        #: what `sudo -n -l` prints at an address
+        self.sudo: dict[str, str] = {}
 
     def put(self, address: str, machine: Machine) -> None:
         """Let a machine answer at an address, in place of what was there."""
@@ -35,6 +38,10 @@ class MemoryHosts(Hosts, Repairs):
     async def probe(self, target: Target, question: Question, table: Table = PROBES) -> Evidence:
         """Ask the machine at the target's address."""
         return self._ask(target, probes.rows(question, target.proof_kind, target.proof, table))
+
+    async def privileges(self, target: Target) -> Privileges:
+        """Return what was put down for the address; nothing is allowed where nothing was."""
+        return privileges.read(self.sudo.get(target.address, "sudo: command not found"))
 
     async def repair(self, target: Target, rung: GuestRung) -> Evidence:
         """Let the machine at the target's address mend itself."""

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from bot.hosts.model import Evidence
+from bot.hosts.privileges import Privileges
 from bot.hosts.probes import PROBES, ProofKind, Question, Table
 from bot.hosts.repairs import GuestRung
 from bot.hosts.words import Address, Proof
@@ -35,6 +36,13 @@ class Hosts(ABC):
 
         A machine that cannot be reached, hangs or is another one is an answer, too: the evidence
         then holds where the way in ended and no results.
+        """
+
+    @abstractmethod
+    async def privileges(self, target: Target) -> Privileges:
+        """Return what sudo lets our account do on one machine, within ten seconds.
+
+        Asked of a machine that has proven its identity to `probe`.
         """
 
 

@@ -31,6 +31,13 @@ def migrate(connection: Connection) -> None:
     command.upgrade(config, "head")
 
 
+def revisions(connection: Connection) -> tuple[str, str]:
+    """Return the revision that a database is at, and the newest that this version knows."""
+    scripts = ScriptDirectory.from_config(config_for(connection))
+    heads = MigrationContext.configure(connection).get_current_heads()
+    return ", ".join(heads), ", ".join(scripts.get_heads())
+
+
 def config_for(connection: Connection) -> Config:
     """Return what alembic's commands need to work on a connection."""
     config = Config()

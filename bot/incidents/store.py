@@ -27,7 +27,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.errors import StoreError
-from bot.incidents.migrate import migrate
+from bot.incidents.migrate import migrate, revisions
 from bot.incidents.model import SeenJob
 from bot.incidents.tables import SEEN_JOBS
 
@@ -104,6 +104,14 @@ class Store:
         async with self._reading() as connection:
             rows = await connection.execute(query)
             return tuple(_job(row) for row in rows.mappings())
+
+    async def revisions(self) -> tuple[str, str]:
+        """Return the revision that the database is at, and the newest that this version knows.
+
+        Begins a writing transaction, and so shows that the database can be written to.
+        """
+        async with self._writing() as connection:
+            return await connection.run_sync(revisions)
 
     async def forget(self, before: datetime) -> int:
         """Delete the runs that were last seen before a time and return how many those were."""

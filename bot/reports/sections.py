@@ -29,6 +29,8 @@ class Section(NamedTuple):
     rows: tuple[tuple[str, ...], ...] = ()
     #: whether the first column holds numbers
     numbered: bool = False
+    #: whether the first column holds outcomes: OK, WARN, FAIL, SKIP
+    toned: bool = False
 
 
 class Report(NamedTuple):

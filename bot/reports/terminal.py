@@ -12,6 +12,8 @@ from rich.text import Text
 if TYPE_CHECKING:
     from bot.reports.sections import Report, Section
 
+#: What an outcome looks like in a first column that holds them.
+_TONES = {"OK": "green", "WARN": "bold yellow", "FAIL": "bold red", "SKIP": "dim"}
 _COLOUR = {"failure": "red", "warning": "yellow", "none": "green"}
 
 
@@ -42,9 +44,10 @@ def _table(section: Section) -> Table:
             column if section.columns else "",
             style="bold" if section.columns and first else "cyan" if first else "",
             justify="right" if section.numbered and first else "left",
-            no_wrap=first and not section.columns,
+            no_wrap=first and (section.toned or not section.columns),
             overflow="fold",
         )
     for row in section.rows:
-        table.add_row(*map(Text, row))
+        tone = _TONES.get(row[0], "") if section.toned else ""
+        table.add_row(Text(row[0], style=tone), *map(Text, row[1:]))
     return table

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from bot.schedulers.about import About
 from bot.schedulers.errors import (
     PurgedJobError,
     RequestRefusedError,
@@ -24,7 +25,7 @@ from bot.schedulers.model import (
     Stream,
 )
 from bot.schedulers.port import Operation, Scheduler
-from bot.schedulers.select import one_job
+from bot.schedulers.select import one_job, started
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -47,6 +48,8 @@ class MemoryScheduler(Scheduler):
         #: what lies at each path
         self.files = dict(files or {})
         self.forgotten: set[int] = set()
+        #: what it tells of itself
+        self.told = About(way="memory", accounting=True, may_change=True, rights="It is ours.")
         self._now = now
 
     def ways(self, operation: Operation) -> tuple[str, ...]:
@@ -97,6 +100,18 @@ class MemoryScheduler(Scheduler):
             for node in self.nodes_by_name.values()
             if node.idle and (not partition or partition in node.partitions)
         )
+
+    async def all_nodes(self) -> tuple[Node, ...]:
+        """Return every node."""
+        return tuple(self.nodes_by_name.values())
+
+    async def recent_jobs(self) -> tuple[Job, ...]:
+        """Return the jobs, the last started first."""
+        return started(self.jobs.values())
+
+    async def about(self) -> tuple[About, ...]:
+        """Return what it was made to tell."""
+        return (self.told,)
 
     async def hold(self, job: JobId) -> None:
         """Keep a waiting job from starting."""

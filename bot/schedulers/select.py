@@ -36,6 +36,12 @@ def one_job(jobs: Sequence[Job], wanted: JobId, cluster: str) -> Job:
     return _only(tasks or [job for job in jobs if job.id == str(wanted.number)], wanted, cluster)
 
 
+def started(jobs: Iterable[Job]) -> tuple[Job, ...]:
+    """Return the jobs that have started, the last started first."""
+    begun = [job for job in jobs if job.has_started]
+    return tuple(sorted(begun, key=lambda job: job.started_at or _EPOCH, reverse=True))
+
+
 def agreed_distribution(steps: Iterable[Step]) -> str | None:
     """Return how the steps that a person started lay out their tasks; None where they differ."""
     told = {step.distribution for step in steps if step.id.isdigit() and step.distribution}

@@ -11,12 +11,14 @@ from datetime import UTC, datetime, timedelta
 
 import asyncssh
 
-from bot.hosts import probes, repairs, wire
+from bot.hosts import privileges, probes, repairs, wire
 from bot.hosts.errors import AccessError, LoginError, LoginHangsError
 from bot.hosts.evidence import evidence, unreachable
 from bot.hosts.model import Delays, Evidence, Row
 from bot.hosts.port import Hosts, Repairs, Target
+from bot.hosts.privileges import Privileges
 from bot.hosts.probes import PROBES, Question, Table
+from bot.hosts.quoting import quoted
 from bot.hosts.repairs import GuestRung
 from bot.hosts.ssh.connect import Opened
 from bot.hosts.ssh.options import SshOptions
@@ -32,6 +34,8 @@ _ASKS_DNS = (
 )
 #: Bytes of standard error that are looked at.
 _COMPLAINT = 2048
+#: Bytes of a list of what sudo allows.
+_MOST_SUDO = 65536
 
 
 def _now() -> datetime:
@@ -74,6 +78,16 @@ class SshHosts(Hosts, Repairs):
             return await self._probe(
                 target, probes.rows(question, target.proof_kind, target.proof, table)
             )
+
+    async def privileges(self, target: Target) -> Privileges:
+        """Log in, unless a connection is open, and ask sudo what it allows."""
+        try:
+            async with self._turns, asyncio.timeout(self._options.limits.total.total_seconds()):
+                opened = await self._pool.get(target)
+                return privileges.read(await _said(opened.connection, privileges.ARGV))
+        except (LoginError, TimeoutError, OSError, asyncssh.Error) as error:
+            why = str(error) or "it did not answer in time"
+            return Privileges(untold=f"{target.name} was not asked: {why}")
 
     async def repair(self, target: Target, rung: GuestRung) -> Evidence:
         """Log in, unless a connection is open, and run a rung's commands, each after the other."""
@@ -157,6 +171,21 @@ class SshHosts(Hosts, Repairs):
 def _long(acts: timedelta) -> float:
     """Return the seconds that a repair's answer is waited for."""
     return (acts + timedelta(seconds=1)).total_seconds()
+
+
+async def _said(connection: asyncssh.SSHClientConnection, argv: tuple[str, ...]) -> str:
+    """Return what a command prints on both streams, in bounded memory."""
+    process: asyncssh.SSHClientProcess[bytes] = await connection.create_process(
+        quoted(argv), encoding=None, window=_WINDOW, stderr=asyncssh.STDOUT
+    )
+    said = b""
+    try:
+        process.stdin.write_eof()
+        while len(said) < _MOST_SUDO and (data := await process.stdout.read(_CHUNK)):
+            said += data
+    finally:
+        process.channel.abort()
+    return said[:_MOST_SUDO].decode(errors="replace")
 
 
 def _give(process: asyncssh.SSHClientProcess[bytes], data: bytes, *, last: bool = True) -> None:

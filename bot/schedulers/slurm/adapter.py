@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from bot.schedulers.about import About
 from bot.schedulers.errors import (
     JobIdError,
     NeedsWayError,
@@ -26,7 +28,7 @@ from bot.schedulers.model import (
     Node,
 )
 from bot.schedulers.port import Operation, Scheduler
-from bot.schedulers.select import agreed_distribution, one_job
+from bot.schedulers.select import agreed_distribution, one_job, started
 from bot.schedulers.slurm import logs, script
 from bot.schedulers.slurm.login import LoginWay
 from bot.schedulers.slurm.way import History, Way
@@ -109,10 +111,23 @@ class SlurmScheduler(Scheduler):
 
     async def idle_nodes(self, partition: str = "") -> tuple[Node, ...]:
         """Return the idle nodes, of one partition or of all."""
-        found = await self._read(Operation.NODES, "the idle nodes", lambda way: way.all_nodes())
         return tuple(
-            node for node in found if node.idle and (not partition or partition in node.partitions)
+            node
+            for node in await self.all_nodes()
+            if node.idle and (not partition or partition in node.partitions)
         )
+
+    async def all_nodes(self) -> tuple[Node, ...]:
+        """Return every node."""
+        return await self._read(Operation.NODES, "the nodes", lambda way: way.all_nodes())
+
+    async def recent_jobs(self) -> tuple[Job, ...]:
+        """Return the jobs that the controller remembers, the last started first."""
+        return started(await self._read(Operation.JOB, "the jobs", lambda way: way.all_jobs()))
+
+    async def about(self) -> tuple[About, ...]:
+        """Ask every configured way what it tells of Slurm, all at once."""
+        return tuple(await asyncio.gather(*(_about(way) for way in self._ways)))
 
     async def hold(self, job: JobId) -> None:
         """Keep a waiting job from starting."""
@@ -237,6 +252,13 @@ class SlurmScheduler(Scheduler):
             distribution=said.distribution,
             distribution_from=None if said.distribution is None else DistributionFrom.SCRIPT,
         )
+
+
+async def _about(way: Way) -> About:
+    try:
+        return await way.about()
+    except SchedulerError as error:
+        return About(way=way.name, problem=str(error))
 
 
 def _number(job: JobId) -> int:

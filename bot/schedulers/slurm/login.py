@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
+from bot.schedulers.about import About
 from bot.schedulers.errors import (
     AccessError,
     RequestRefusedError,
@@ -23,7 +24,7 @@ from bot.schedulers.errors import (
 )
 from bot.schedulers.model import FAILED_STATES, Job, KnownFrom, Node, Step
 from bot.schedulers.port import Operation
-from bot.schedulers.slurm import shapes, texts
+from bot.schedulers.slurm import shapes, telling, texts
 from bot.schedulers.slurm.runner import Ran, Runner
 from bot.schedulers.slurm.way import History, Way, checked_node
 
@@ -137,15 +138,30 @@ class LoginWay(Way):
             return texts.accounted_jobs(ran.out, self.cluster, known_from=KnownFrom.ACCOUNTING)
         if not _NO_ACCOUNTING.search(ran.err):
             raise _error(ran, "failed jobs were not looked up in accounting")
-        shown = await self._show("job", "", "jobs")
-        now = (
-            ()
-            if shown is None
-            else shown.read(shapes.job_of, texts.job_of, "JobId", self.cluster, lenient=True)
-        )
+        now = await self.all_jobs()
         known = {job.id: job for job in await self._completed("-a", "-S", start)}
         known |= {job.id: job for job in now}
         return tuple(job for job in known.values() if job.state in FAILED_STATES)
+
+    async def all_jobs(self) -> tuple[Job, ...]:
+        """Return every job that the controller remembers."""
+        shown = await self._show("job", "", "jobs")
+        if shown is None:
+            return ()
+        return shown.read(shapes.job_of, texts.job_of, "JobId", self.cluster, lenient=True)
+
+    async def about(self) -> About:
+        """Return what the controller's settings tell, and what our user may do."""
+        ran = await self._run("scontrol", "show", "config")
+        config = _pairs(ran.out)
+        if ran.returncode or "SLURM_VERSION" not in config:
+            raise _error(ran, "its settings were not read")
+        user = (await self._run("id", "-un")).out.strip()
+        level = ""
+        if telling.accounted(config) and user:
+            asked = ("sacctmgr", "-n", "-P", "show", "user", user, "format=AdminLevel")
+            level = (await self._run(*asked)).out.strip()
+        return telling.of_config(self.name, config, user, level)
 
     async def all_nodes(self) -> tuple[Node, ...]:
         """Return every node."""
@@ -230,12 +246,14 @@ class LoginWay(Way):
         return tuple(replace(job, notes=(note,)) for job in found)
 
     async def _config(self) -> dict[str, str]:
-        ran = await self._run("scontrol", "show", "config")
-        found = re.findall(r"^(\S+)\s*=\s*(.*?)\s*$", ran.out, re.MULTILINE)
-        return dict(found)
+        return _pairs((await self._run("scontrol", "show", "config")).out)
 
     async def _run(self, *argv: str) -> Ran:
         return await self.runner.run((*_ENVIRONMENT, *argv), timeout=self.timeout)
+
+
+def _pairs(shown: str) -> dict[str, str]:
+    return dict(re.findall(r"^(\S+)\s*=\s*(.*?)\s*$", shown, re.MULTILINE))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

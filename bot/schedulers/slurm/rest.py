@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 import httpx
 
+from bot.schedulers.about import About
 from bot.schedulers.errors import (
     AccessError,
     RequestRefusedError,
@@ -23,7 +24,7 @@ from bot.schedulers.errors import (
 )
 from bot.schedulers.model import FAILED_STATES, Job, Node
 from bot.schedulers.port import Operation
-from bot.schedulers.slurm import shapes
+from bot.schedulers.slurm import shapes, telling
 from bot.schedulers.slurm.way import History, Way, checked_node
 
 #: Versions whose shapes were compared with Slurm's sources, the oldest first.
@@ -105,16 +106,45 @@ class RestWay(Way):
 
     async def failures(self, since: datetime) -> tuple[Job, ...]:
         """Return the failed jobs that the controller still remembers."""
-        answer = await self._ask("GET", self._slurm("jobs/"))
-        jobs = (
-            shapes.job_of(row, self.cluster)
-            for row in answer.rows("jobs", "failed jobs were not read")
-        )
         return tuple(
             job
-            for job in jobs
+            for job in await self.all_jobs()
             if job.state in FAILED_STATES and job.ended_at and job.ended_at >= since
         )
+
+    async def all_jobs(self) -> tuple[Job, ...]:
+        """Return every job that the controller remembers."""
+        answer = await self._ask("GET", self._slurm("jobs/"))
+        rows = answer.rows("jobs", "the jobs were not read")
+        return tuple(shapes.job_of(row, self.cluster) for row in rows)
+
+    async def about(self) -> About:
+        """Ping the controller through the service; it tells no rights and no MinJobAge."""
+        answer = await self._ask("GET", self._slurm("ping/"))
+        if answer.status == _NOT_FOUND:
+            newest = await self.newest_version()
+            message = (
+                f"slurmrestd at {self.base_url} does not serve v0.0.{self.version}. Set "
+                f"clusters.{self.cluster}.rest.version to {newest}."
+            )
+            raise UnreadableAnswerError(message)
+        answer.check("nothing is known of the cluster")
+        if not telling.is_up(answer.body):
+            message = f"slurmrestd at {self.base_url} answers, but no controller answers it."
+            raise SchedulerUnavailableError(message)
+        kept = await self._ask("GET", f"/slurmdb/v0.0.{self.version}/diag/")
+        absent = kept.status == _NOT_FOUND and not shapes.rows(kept.body.get("errors"))
+        return telling.of_ping(
+            self.name,
+            answer.body,
+            accounting=False if absent else None if shapes.errors(kept.body) else True,
+            rights=self._rights(),
+        )
+
+    def _rights(self) -> tuple[bool | None, str]:
+        if Operation.DRAIN not in self.can:
+            return False, f"v0.0.{self.version} can neither drain nor requeue."
+        return None, "slurmrestd does not tell what a user may do; a drain would show it."
 
     async def all_nodes(self) -> tuple[Node, ...]:
         """Return every node."""

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from bot.schedulers.about import About
 from bot.schedulers.errors import NeedsWayError, UnknownNodeError
 from bot.schedulers.model import Job, Node, Step
 from bot.schedulers.port import Operation
@@ -49,6 +50,14 @@ class Way(ABC):
     @abstractmethod
     async def history(self, number: int) -> History:
         """Return what others remember of a number."""
+
+    @abstractmethod
+    async def about(self) -> About:
+        """Ask it something cheap, and return what it tells of Slurm."""
+
+    @abstractmethod
+    async def all_jobs(self) -> tuple[Job, ...]:
+        """Return every job that the controller remembers, in any order."""
 
     async def steps(self, job: Job) -> tuple[Step, ...]:
         """Return the steps that run now."""

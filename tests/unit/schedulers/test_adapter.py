@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from bot.schedulers.about import About
 from bot.schedulers.errors import (
     AccessError,
     JobIdError,
@@ -72,6 +73,16 @@ class Told(Way):
         """Return the jobs."""
         self._ask(f"failures {since}")
         return self.jobs
+
+    async def all_jobs(self) -> tuple[Job, ...]:
+        """Return the jobs."""
+        self._ask("jobs")
+        return self.jobs
+
+    async def about(self) -> About:
+        """Return its name."""
+        self._ask("about")
+        return About(way=self.name)
 
     async def all_nodes(self) -> tuple[Node, ...]:
         """Return every node."""
