@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -145,6 +146,51 @@ def check(
 
         _print(of_check(checked))
     raise typer.Exit(EXIT_FAILURE_DIAGNOSED if checked.wrong else EXIT_NOTHING_WRONG)
+
+
+class LevelName(StrEnum):
+    """The levels by name; `bot.settings.Level` has their numbers."""
+
+    PASTE = "paste"
+    LOOK = "look"
+    PROBE = "probe"
+    ACT = "act"
+
+
+@app.command()
+def init(
+    *,
+    level: Annotated[
+        LevelName, typer.Option(help="What it may do: diagnose pastes, ask, log in, repair.")
+    ] = LevelName.PROBE,
+    cluster: Annotated[str, typer.Option(help="Name of the first cluster.")] = "main",
+    output: Annotated[Path, typer.Option(help="The file to write.")] = Path("nccl-dns.toml"),
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    grants: Annotated[
+        Path | None, typer.Option(help="Folder for what the machines need, as files.")
+    ] = None,
+    what: Annotated[
+        str | None,
+        typer.Option(
+            "--print",
+            help="Print keys, install, known-hosts, sudoers, helper, repair-sudoers, "
+            "repair-helper, rbac or manifest, and write nothing.",
+        ),
+    ] = None,
+) -> None:
+    """Write commented settings for a level, and say what the machines need for it.
+
+    Exit code 0: written; 2: bad usage, or a file exists already.
+    """
+    from bot.commands.init import printed, run
+    from bot.settings import Level
+
+    wanted = Level[level.name]
+    if what is not None:
+        sys.stdout.write(printed(what, wanted))
+        return
+    for line in run(wanted, cluster, output, force=force, grants=grants):
+        typer.echo(line)
 
 
 @app.command()

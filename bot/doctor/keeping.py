@@ -15,6 +15,7 @@ from bot.hosts.ssh.certificates import faults
 from bot.hosts.ssh.options import Keys
 from bot.hosts.ssh.validity import certificate_end
 from bot.settings import Level, Settings
+from bot.settings.blanks import empty
 
 #: Bits by which anybody else may read, write or enter, and by which anybody else may write.
 _OTHERS, _OTHERS_WRITE = 0o077, 0o022
@@ -27,7 +28,12 @@ async def settings_file(look: Look) -> Sequence[Answer]:
     path, level = look.config, look.settings.level
     if path is None:
         if level is Level.PASTE:
-            return (warn("No settings were found: only logs are diagnosed.", "`nccl-dns init`."),)
+            return (
+                warn(
+                    "No settings were found: only logs are diagnosed.",
+                    "Make a file: `nccl-dns init`.",
+                ),
+            )
         return (ok("No file: everything comes from the environment (NCCL_DNS_…)."),)
     mode = path.stat().st_mode & 0o777
     mend = f"chmod 600 {path}"
@@ -36,7 +42,12 @@ async def settings_file(look: Look) -> Sequence[Answer]:
         return (fail(said, mend),)
     if mode & _OTHERS and (named := _inline(look.settings)):
         return (warn(f"{path} holds {named} and can be read by others (mode {mode:03o}).", mend),)
-    return (ok(f"{path} (mode {mode:03o})."),)
+    return [ok(f"{path} (mode {mode:03o})."), *_blanks(look.settings)]
+
+
+def _blanks(settings: Settings) -> Iterator[Answer]:
+    for path, what in empty(settings):
+        yield fail(f"{path} is still empty.", f"Fill in {what}.", path)
 
 
 def _inline(settings: Settings) -> str:

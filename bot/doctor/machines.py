@@ -133,7 +133,7 @@ def _logins(seen: Sequence[Looked], about: str) -> list[Answer]:
 
 _MENDS = {
     None: "See the check of nodes and VMs.",
-    LoginFailure.ACCESS: "Install account, key, helper and host key: `nccl-dns init --print all`.",
+    LoginFailure.ACCESS: "Install account, key and helper: `nccl-dns init --print install`.",
     LoginFailure.ROUTE: "Look at [[ssh.jumps]], and log in to the jump host by hand.",
     LoginFailure.SILENT: "Look at the machine, and at the firewall between here and it.",
     LoginFailure.HANGS: "Look at the machine: `nccl-dns check --vm NAME`.",
@@ -162,7 +162,7 @@ async def sudo(look: Look) -> Sequence[Answer]:
         return (skip("Machines are not asked."),)
     if ssh.user == "root":
         said = "The probe account is root itself: it may change everything."
-        return (warn(said, "Give it an account of its own: `nccl-dns init --print accounts`."),)
+        return (warn(said, "Give it an account of its own: `nccl-dns init --print install`."),)
     found: list[Answer] = []
     for cluster in look.clusters or (None,):
         seen = [one for one in await looked_at(look, cluster) if one.let_in]

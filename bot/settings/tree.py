@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import timedelta
 from enum import IntEnum
 from pathlib import Path
@@ -178,6 +179,11 @@ class WaitSettings(_Part):
     login: timedelta = timedelta(seconds=5)
     probe: timedelta = timedelta(seconds=10)
     """A whole probe of a machine, the login included."""
+
+
+def is_cluster_name(text: str) -> bool:
+    """Say whether a cluster may be named so."""
+    return re.fullmatch(_NAME.removeprefix("^").removesuffix("$"), text) is not None
 
 
 def state_folder() -> Path:

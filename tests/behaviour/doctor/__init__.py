@@ -1,0 +1,1 @@
+"""Rules of the doctor with services, in memory and real."""

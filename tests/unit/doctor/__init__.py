@@ -1,0 +1,1 @@
+"""Rules of the doctor that need no service."""
