@@ -22,6 +22,7 @@ from bot.clouds.port import Cloud
 from bot.clouds.timing import Timing
 from bot.errors import BotError
 from bot.fleet.nodes import node_list
+from bot.hosts.grants import REPAIRING
 from bot.hosts.port import Hosts
 from bot.hosts.ssh.connect import Place
 from bot.hosts.ssh.hosts import ssh_hosts
@@ -107,6 +108,27 @@ async def whose_key(settings: Settings, environ: Mapping[str, str] | None = None
         if session is None:
             raise CloudSetupError(at.missing[0] if at.missing else "No cloud is set.")
         return await check_key(session)
+
+
+@asynccontextmanager
+async def repair_account(settings: Settings) -> AsyncIterator[Hosts | None]:
+    """Open the machines as the repair account reaches them; None where no such account is set.
+
+    Raises HostSetupError where its keys or known hosts cannot be used. Nobody is asked here.
+    """
+    ssh = settings.ssh
+    if ssh is None or ssh.repair is None:
+        yield None
+        return
+    options = replace(
+        _options(settings, ssh),
+        user=ssh.repair.user,
+        keys=Keys(files=ssh.repair.keys, agent=ssh.agent),
+        sudo=True,
+        helper=REPAIRING.path,
+    )
+    async with ssh_hosts(options) as hosts:
+        yield hosts
 
 
 def _lacks(settings: Settings) -> tuple[str, ...]:

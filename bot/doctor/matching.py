@@ -52,10 +52,12 @@ def _fit(about: str, nodes: int, matches: Matches[Vm], vms: Sequence[Vm]) -> Ite
         yield warn(said, "Rename or delete the VM that is not the node's.", about)
     if missing:
         mend = "Name the project in the settings that they are in, or take them from the scheduler."
-        yield warn(f"No VM has the name of {len(missing)} nodes: {folded(missing)}.", mend, about)
+        said = f"No VM has the name of {folded(missing)}, of {nodes} nodes."
+        yield warn(said, mend, about)
     others = [name for name in matches.errors if name not in {*twice, *missing}]
     for name in others[:_MOST_SHOWN]:
         yield warn(matches.errors[name], "Look which VM it is, by its id.", f"{about}: {name}")
     spare = len(vms) - len({match.vm.id for match in matches.found.values()})
-    said = f"{len(matches.found)} of {nodes} nodes are each one VM; {spare} VMs are no node."
+    beside = f"; VMs that are no node: {spare}" if spare else ""
+    said = f"{len(matches.found)} of {nodes} nodes are each one VM{beside}."
     yield ok(said, about)

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 
-from bot.doctor import clouds, guarding, keeping, machines, matching, naming, schedulers
+from bot.doctor import (
+    accounts,
+    clouds,
+    guarding,
+    keeping,
+    machines,
+    matching,
+    naming,
+    pinning,
+    schedulers,
+)
 from bot.doctor.look import Look
 from bot.doctor.model import Answer
 from bot.settings import Level
@@ -65,9 +75,11 @@ CHECKS: tuple[Check, ...] = (
     Check(name="job age", ask=schedulers.job_age, mend=_SCHEDULER, needs=(Need.CLUSTER,)),
     Check(name="job logs", ask=schedulers.logs, mend=_SCHEDULER, needs=(Need.CLUSTER,)),
     Check(name="nodes and VMs", ask=matching.nodes_and_vms, mend=_CLOUD, needs=(Need.CLUSTER,)),
-    Check(name="host keys", ask=machines.host_keys, mend=_SSH, needs=(Need.SSH,)),
+    Check(name="host keys", ask=pinning.host_keys, mend=_SSH, needs=(Need.SSH,)),
     Check(name="logins", ask=machines.logins, mend=_SSH, needs=(Need.SSH,), within=_SLOW),
-    Check(name="sudo", ask=machines.sudo, mend=_SSH, needs=(Need.SSH,), within=_SLOW),
+    Check(name="sudo", ask=accounts.sudo, mend=_SSH, needs=(Need.SSH,), within=_SLOW),
+    Check(name="repair account", ask=accounts.repair_account, mend=_SSH,
+          needs=(Need.SSH, Need.ACTING), within=_SLOW),
     Check(name="drain and requeue", ask=schedulers.rights, mend=_SCHEDULER,
           needs=(Need.CLUSTER, Need.ACTING)),
     Check(name="protected", ask=guarding.protected, mend=_CLOUD, needs=(Need.CLUSTER,)),

@@ -36,13 +36,19 @@ def drawn(report: Report) -> Group:
     return Group(*parts)
 
 
+def _first_style(section: Section) -> str:
+    if section.toned:
+        return ""
+    return "bold" if section.columns else "cyan"
+
+
 def _table(section: Section) -> Table:
     table = Table(box=None, pad_edge=False, show_header=bool(section.columns), header_style="bold")
     for number, column in enumerate(section.columns or section.rows[0]):
         first = number == 0
         table.add_column(
             column if section.columns else "",
-            style="bold" if section.columns and first else "cyan" if first else "",
+            style=_first_style(section) if first else "",
             justify="right" if section.numbered and first else "left",
             no_wrap=first and (section.toned or not section.columns),
             overflow="fold",

@@ -416,8 +416,8 @@ async def test_nodes_without_a_vm_and_names_borne_twice(world: World) -> None:
 
     assert outcomes(rows) == [WARN, WARN, OK]
     assert "More than one VM has the name of node-1" in rows[0].said
-    assert "No VM has the name of 1 nodes: node-9" in rows[1].said
-    assert rows[2].said == "3 of 5 nodes are each one VM; 2 VMs are no node."
+    assert "No VM has the name of node-9, of 5 nodes" in rows[1].said
+    assert rows[2].said == "3 of 5 nodes are each one VM; VMs that are no node: 2."
 
 
 async def test_the_wrong_project_has_none_of_the_nodes(world: World) -> None:
@@ -508,7 +508,7 @@ async def test_another_machine_at_the_address_is_a_failure(world: World) -> None
     ("said", "outcome", "words"),
     [
         ("User probe may run the following commands on vm:\n    (ALL : ALL) ALL\n", WARN,
-         "may do more than look: (ALL : ALL) ALL"),
+         "may do more than it needs: (ALL : ALL) ALL"),
         ("User probe is not allowed to run sudo on vm.\n", FAIL, "does not let"),
         ("sudo: a password is required\n", SKIP, "not checked"),
     ],
@@ -531,6 +531,27 @@ async def test_root_as_probe_account_is_told(world: World) -> None:
     world.settings = world.settings.replace('user = "probe"', 'user = "root"')
 
     assert (await world.row("sudo")).outcome is WARN
+
+
+async def test_the_repair_account_is_looked_at_and_repairs_nothing(world: World) -> None:
+    """It is let in and may run its helper; what the probe account may run is more than it needs."""
+    assert outcomes(await world.rows("repair account")) == [OK, OK]
+
+    assert world.repairing is not None
+    world.repairing.sudo = dict(world.hosts.sudo)
+    _, row = await world.rows("repair account")
+    assert row.outcome is WARN
+    assert "/usr/local/libexec/nccl-dns-probe" in row.said
+
+
+async def test_a_repair_account_that_cannot_be_opened(world: World) -> None:
+    """The switch is on, and nothing could be repaired."""
+    world.repairing = None
+    world.missing = ("Nothing is repaired: no known hosts.",)
+
+    row = await world.row("repair account")
+
+    assert (row.outcome, row.said) == (FAIL, "Nothing is repaired: no known hosts.")
 
 
 # protected, may be touched, level

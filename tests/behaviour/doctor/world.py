@@ -16,7 +16,7 @@ from bot.doctor.look import Look
 from bot.doctor.model import Checkup, Outcome, Row
 from bot.doctor.run import examine
 from bot.doctor.table import CHECKS
-from bot.hosts.grants import HELPER_PATH
+from bot.hosts.grants import HELPER_PATH, PROBING, REPAIRING
 from bot.hosts.memory import MemoryHosts
 from bot.incidents.store import open_store
 from bot.schedulers.about import About
@@ -29,9 +29,7 @@ from tests.behaviour.hosts.fleet import in_memory, small
 from tests.behaviour.triage.world import World as Fleet
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-HELPER_ONLY = (
-    f'User probe may run the following commands on vm:\n    (root) NOPASSWD: {HELPER_PATH} ""\n'
-)
+HELPER_ONLY = 'User probe may run the following commands on vm:\n    (root) NOPASSWD: {path} ""\n'
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ2uvB5SnfPuGfkLYgWRAnVwN1oJiODzKbVuPzkGmoTl"
 
 SETTINGS = """\
@@ -73,6 +71,7 @@ class World:
     fleet: Fleet = field(init=False)
     scheduler: MemoryScheduler = field(init=False)
     hosts: MemoryHosts = field(init=False)
+    repairing: MemoryHosts | None = field(init=False)
     key: KeyCheck | Exception = field(
         default_factory=lambda: KeyCheck(
             user="bot@example.com", role="Member", skew=timedelta(seconds=1)
@@ -100,8 +99,12 @@ class World:
         hosts = in_memory(self.network).hosts
         assert isinstance(hosts, MemoryHosts)
         self.hosts = hosts
+        repairing = in_memory(self.network).hosts
+        assert isinstance(repairing, MemoryHosts)
+        self.repairing = repairing
         for address in self.network.machines:
-            self.hosts.sudo[address] = HELPER_ONLY
+            self.hosts.sudo[address] = HELPER_ONLY.format(path=PROBING.path)
+            self.repairing.sudo[address] = HELPER_ONLY.format(path=REPAIRING.path)
         self.write("key", "key")
         pins = "".join(f"{m.product_uuid} {KEY}\n" for m in self.network.machines.values())
         self.write("known_hosts", pins)
@@ -145,7 +148,9 @@ class World:
         )
         settings = load(config, environ={})
         async with AsyncExitStack() as stack:
-            store = await stack.enter_async_context(open_store(settings.store_url))
+            store = None
+            if only in {"", "store"}:
+                store = await stack.enter_async_context(open_store(settings.store_url))
             made = self.fleet.services(store=store, scheduler=self.scheduler)
             cloud = MemoryCloud(self.fleet.vms() if self.vms is None else self.vms)
             cluster = replace(made.clusters["hall"], domain="fleet.internal", cloud=cloud)
@@ -161,6 +166,7 @@ class World:
                 config=config,
                 services=_changed(services, changes),
                 whose_key=self._whose_key,
+                repairing=self.repairing,
                 here=self.here(),
                 now=lambda: NOW,
             )
@@ -182,6 +188,8 @@ def _changed(services: Services, changes: dict[str, object]) -> Services:
     cluster = {name: value for name, value in changes.items() if name in {"scheduler", "nodes"}}
     rest = {name: value for name, value in changes.items() if name not in cluster}
     hall = replace(services.clusters["hall"], **cluster)  # type: ignore[arg-type]
+    if "cloud" in rest:
+        hall = replace(hall, cloud=None)
     return replace(services, clusters={"hall": hall}, **rest)  # type: ignore[arg-type]
 
 

@@ -16,6 +16,7 @@ import asyncssh
 import pytest
 
 from bot.hosts import probes, wire
+from bot.hosts.grants import PROBING
 from bot.hosts.model import Row
 from bot.hosts.port import Target
 from bot.hosts.probes import Question
@@ -289,3 +290,26 @@ def _running(words: str) -> bool:
         except OSError:
             continue
     return False
+
+
+@pytest.mark.needs("sudo")
+async def test_what_sudo_allows_is_asked_on_the_same_connection(sshd: Sshd) -> None:
+    """The real sudo lists all for root, which is more than looking."""
+    async with ssh_hosts(sshd.options) as hosts:
+        await hosts.probe(TARGET, _question(1))
+        told = await hosts.privileges(TARGET)
+
+    assert told.untold == ""
+    assert told.beyond(PROBING)
+    assert not told.grants(PROBING)
+    assert sshd.log.count("Accepted publickey") == 1
+
+
+async def test_a_machine_that_cannot_be_asked_for_sudo_tells_why(sshd: Sshd) -> None:
+    """Unknown is not "nothing allowed"."""
+    options = replace(sshd.options, keys=replace(sshd.options.keys, files=()))
+    async with ssh_hosts(options) as hosts:
+        told = await hosts.privileges(TARGET)
+
+    assert told.commands == ()
+    assert "this-machine was not asked" in told.untold

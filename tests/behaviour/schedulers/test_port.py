@@ -250,3 +250,24 @@ async def test_an_unknown_job_cannot_be_changed(world: World, change: str) -> No
 
     with pytest.raises(SchedulerError, match="999999"):
         await getattr(world.scheduler, change)(world.id(999999))
+
+
+async def test_jobs_and_nodes_are_listed(world: World) -> None:
+    """The jobs that have started, and every node."""
+    number = world.failed()
+
+    jobs = await world.scheduler.recent_jobs()
+    nodes = await world.scheduler.all_nodes()
+
+    assert str(number) in {job.id for job in jobs}
+    assert all(job.started_at is not None for job in jobs)
+    assert {"n0", "n1"} <= {node.name for node in nodes}
+
+
+async def test_each_way_tells_of_the_scheduler(world: World) -> None:
+    """In the order of the ways, each by its name, and none with a problem."""
+    told = await world.scheduler.about()
+
+    assert told
+    assert [one.problem for one in told] == [""] * len(told)
+    assert all(one.rights for one in told)
