@@ -53,7 +53,7 @@ async def clock(look: Look) -> Sequence[Answer]:
     if found.skew is None:
         return (skip("The API's answer has no date."),)
     seconds = abs(found.skew).total_seconds()
-    said = f"This machine's clock and the API's are {seconds:g} s apart."
+    said = f"This machine's clock and the API's are {seconds:.0f} s apart."
     return (warn(said, _CLOCK),) if abs(found.skew) > _MOST_SKEW else (ok(said),)
 
 

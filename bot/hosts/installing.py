@@ -36,6 +36,7 @@ _INSTALL = """\
 #!/bin/sh
 # Run as root on each machine, in an image, or from configuration management:
 #     sh install.sh {given}
+# With - in place of a key only certificates let the account in (`nccl-dns init --print keys`).
 # It may be run again; it changes nothing else. To take it back:
 #     userdel {users}
 #     rm {paths}
@@ -48,13 +49,14 @@ new=$(mktemp -d)
 trap 'rm -rf "$new"' EXIT
 
 account() {{
-    [ -s "$2" ] || {{ echo "$2 is no public key." >&2; exit 2; }}
+    [ "$2" = - ] || [ -s "$2" ] || {{ echo "$2 is no public key." >&2; exit 2; }}
     id "$1" >/dev/null 2>&1 ||
         useradd --system --no-create-home --home-dir "/var/lib/$1" --shell /bin/sh \\
             --password '*' "$1"
     # Root owns the home, so that the account cannot let anybody else in.
     install -d -o root -g root -m 0755 "/var/lib/$1" "/var/lib/$1/.ssh"
-    printf 'restrict %s\\n' "$(cat "$2")" >"$new/authorized_keys"
+    : >"$new/authorized_keys"
+    [ "$2" = - ] || printf 'restrict %s\\n' "$(cat "$2")" >"$new/authorized_keys"
     install -o root -g root -m 0644 "$new/authorized_keys" "/var/lib/$1/.ssh/authorized_keys"
 }}
 
@@ -103,7 +105,7 @@ def install(accounts: tuple[Account, ...]) -> str:
 
 
 _MAKE_KEY = "ssh-keygen -t ed25519 -N '' -C {user} -f {key}\n"
-_SIGN = "ssh-keygen -s CA -I {user} -n {user} -O clear -V -5m:+12h {key}.pub\n"
+_SIGN = "ssh-keygen -s CA -I {user} -n {user} -O clear -V +1h {key}.pub\n"
 
 
 def keys(accounts: tuple[Account, ...], folder: str) -> str:
@@ -113,8 +115,9 @@ def keys(accounts: tuple[Account, ...], folder: str) -> str:
         f"mkdir -p -m 700 {folder}\n"
         + "".join(_MAKE_KEY.format(user=one.user, key=one.key) for one in accounts)
         + "\n"
-        "# Better than a key that holds for ever: a certificate that ends in the next hours, made\n"
-        "# from a timer where the authority's key (CA) is kept, which is not this machine:\n"
+        "# Better than a key that holds for ever: a certificate that ends within the hour, made\n"
+        "# from a timer where the authority's key (CA) is kept, which is not this machine.\n"
+        "# Through a jump host add -O permit-port-forwarding:\n"
         + "".join("# " + _SIGN.format(user=one.user, key=one.key) for one in accounts)
         + "# The …-cert.pub beside a key is used with it. The machines then trust the authority\n"
         "# instead of the key, in sshd_config:\n"

@@ -156,12 +156,20 @@ class LoginWay(Way):
         config = _pairs(ran.out)
         if ran.returncode or "SLURM_VERSION" not in config:
             raise _error(ran, "its settings were not read")
-        user = (await self._run("id", "-un")).out.strip()
+        user = await self._user()
         level = ""
         if telling.accounted(config) and user:
             asked = ("sacctmgr", "-n", "-P", "show", "user", user, "format=AdminLevel")
             level = (await self._run(*asked)).out.strip()
         return telling.of_config(self.name, config, user, level)
+
+    async def _user(self) -> str:
+        """Return who we are there; empty where the login node does not say."""
+        try:
+            return (await self._run("id", "-un")).out.strip()
+        except SchedulerUnavailableError:
+            # a restricted login may know Slurm's commands alone
+            return ""
 
     async def all_nodes(self) -> tuple[Node, ...]:
         """Return every node."""

@@ -116,6 +116,22 @@ def test_without_its_keys_it_does_nothing(tmp_path: Path, keys: tuple[str, ...])
     assert "public key" in ran.stderr
 
 
+def test_without_a_key_only_certificates_let_the_account_in(tmp_path: Path) -> None:
+    """A key that was installed before is taken away, too."""
+    with_key = script(tmp_path, Level.PROBE)
+
+    ran = inside(
+        tmp_path,
+        with_key,
+        f"sh {tmp_path / 'install.sh'} -",
+        "test -e /etc/sudoers.d/nccl-dns-probe",
+        "wc -c </var/lib/nccl-probe/.ssh/authorized_keys",
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.strip() == "0"
+
+
 def test_the_lines_for_known_hosts_are_made_by_the_machine(tmp_path: Path) -> None:
     """The snippet prints a name and a key as known_hosts(5) wants them."""
     text = installing.known_hosts("known_hosts", by_id=False)
