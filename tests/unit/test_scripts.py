@@ -118,7 +118,7 @@ def test_root_on_debian_gets_what_is_missing(machine: Machine) -> None:
 
     assert result.returncode == 0
     assert "sudo" not in result.stderr
-    assert installed.read_text(encoding="utf-8").split()[-1] == "ripgrep"
+    assert "ripgrep" in installed.read_text(encoding="utf-8").split()
 
 
 def test_a_failed_install_names_the_command(machine: Machine) -> None:
@@ -134,7 +134,8 @@ def test_a_failed_install_names_the_command(machine: Machine) -> None:
 
 def test_what_is_there_is_left_alone(machine: Machine) -> None:
     """Nothing is said and nothing installed when every program is present."""
-    machine.has("rg", "exit 0")
+    for program in ("rg", "sshd", "unshare", "nscd"):
+        machine.has(program, "exit 0")
     machine.has("apt-get", "exit 1")
     machine.has("id", "echo 0")
 
