@@ -10,7 +10,7 @@ from bot.doctor.look import Look
 from bot.doctor.model import Answer, fail, ok, skip, warn
 from bot.schedulers.about import About
 from bot.schedulers.errors import NeedsWayError, SchedulerError
-from bot.schedulers.model import JobLogs, LogFile, Reading
+from bot.schedulers.model import JobLogs, Kind, LogFile, Reading
 from bot.schedulers.port import Scheduler
 from bot.settings import RestSettings
 from bot.settings.load import secret
@@ -53,6 +53,8 @@ def _closed(look: Look, cluster: Watched) -> Answer:
     said = look.closed(f"The scheduler of cluster {cluster.name} ")
     if said:
         return fail(said, f"Look at [clusters.{cluster.name}] in the settings.", cluster.name)
+    if cluster.known_as.kind is Kind.KUBERNETES:
+        return skip("Not checked: no command opens a Kubernetes cluster yet.", cluster.name)
     mend = f"Set [clusters.{cluster.name}.login] or [clusters.{cluster.name}.rest]."
     return fail("No way to its scheduler is set.", mend, cluster.name)
 

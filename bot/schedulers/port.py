@@ -9,7 +9,7 @@ from enum import StrEnum
 from bot.hosts.view import ClusterDns
 from bot.schedulers.about import About
 from bot.schedulers.claims import is_ours, our_reason, refusal_to_drain, refusal_to_resume
-from bot.schedulers.errors import NeedsWayError, NodeHeldError, NotOursError
+from bot.schedulers.errors import NodeHeldError, NotOursError
 from bot.schedulers.model import Drained, Job, JobId, JobLogs, Node
 
 
@@ -67,20 +67,20 @@ class Scheduler(ABC):
     async def idle_nodes(self, partition: str = "") -> tuple[Node, ...]:
         """Return the nodes on which a job could start now, of one partition or of all."""
 
+    @abstractmethod
     async def all_nodes(self) -> tuple[Node, ...]:
         """Return every node of the cluster."""
-        raise NeedsWayError(f"The nodes of cluster {self.cluster} cannot be listed.")
 
+    @abstractmethod
     async def recent_jobs(self) -> tuple[Job, ...]:
         """Return the started jobs that the scheduler remembers, the last started first."""
-        raise NeedsWayError(f"The jobs of cluster {self.cluster} cannot be listed.")
 
+    @abstractmethod
     async def about(self) -> tuple[About, ...]:
         """Return what each configured way tells of the scheduler, in the order of the ways.
 
         Changes nothing. A way that does not answer is in the answer, with the reason.
         """
-        raise NeedsWayError(f"Cluster {self.cluster} cannot be asked about itself.")
 
     @abstractmethod
     async def hold(self, job: JobId) -> None:

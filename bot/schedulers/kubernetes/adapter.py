@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from bot.hosts.view import ClusterDns
+from bot.schedulers.about import About
 from bot.schedulers.errors import (
     AccessError,
     JobIdError,
     NeedsWayError,
+    SchedulerError,
     UnknownJobError,
     UnknownNodeError,
 )
@@ -29,6 +31,7 @@ from bot.schedulers.kubernetes.states import job_of
 from bot.schedulers.model import FAILED_STATES, Job, JobId, JobLogs, Limits, Node
 from bot.schedulers.model import Kind as SchedulerKind
 from bot.schedulers.port import Operation, Scheduler
+from bot.schedulers.select import started
 
 #: As `ways` names it.
 _WAY = "the API server"
@@ -37,6 +40,8 @@ _CHANGES = frozenset(
 )
 #: Nodes that are asked for one by one; for more the whole list is taken.
 _FEW_NODES = 8
+#: Jobs that are looked up with their pods to see which started last.
+_FEW_JOBS = 5
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -116,13 +121,10 @@ class KubernetesScheduler(Scheduler):
 
         They come without their pods and nodes: ask for the job that matters.
         """
-        found = [
-            job_of(kind, raw, (), self.cluster)
-            for kind in KINDS.values()
-            for raw in await self._lookup.tops(kind, self._namespaces)
-        ]
         recent = [
-            job for job in found if job.state in FAILED_STATES and (job.ended_at or _EPOCH) >= since
+            job
+            for job in await self._tops()
+            if job.state in FAILED_STATES and (job.ended_at or _EPOCH) >= since
         ]
         return tuple(sorted(recent, key=lambda job: job.ended_at or _EPOCH, reverse=True))
 
@@ -150,12 +152,42 @@ class KubernetesScheduler(Scheduler):
 
     async def idle_nodes(self, partition: str = "") -> tuple[Node, ...]:
         """Return the idle nodes, of one node pool or of all."""
+        return tuple(
+            node
+            for node in await self.all_nodes()
+            if node.idle and (not partition or partition in node.partitions)
+        )
+
+    async def all_nodes(self) -> tuple[Node, ...]:
+        """Return every node."""
         raws = await self._look.listed(calls.NODES)
         held = by_node(await self._look.listed(calls.PODS))
-        nodes = [node_of(raw, held.get(name(raw), ()), self.cluster) for raw in raws if name(raw)]
         return tuple(
-            node for node in nodes if node.idle and (not partition or partition in node.partitions)
+            node_of(raw, held.get(name(raw), ()), self.cluster) for raw in raws if name(raw)
         )
+
+    async def recent_jobs(self) -> tuple[Job, ...]:
+        """Return the jobs of late that have started, the last started first.
+
+        Only pods tell of a start: of the jobs, the few that were made last are looked up with them.
+        """
+        made = sorted(await self._tops(), key=lambda job: job.submitted_at or _EPOCH, reverse=True)
+        few = [self._job(await self._found(_id_of(job))) for job in made[:_FEW_JOBS]]
+        return started(few)
+
+    async def about(self) -> tuple[About, ...]:
+        """Read the nodes, the first thing that every look needs; no release and no rights."""
+        try:
+            await self._look.listed(calls.NODES)
+        except SchedulerError as error:
+            return (About(way=_WAY, problem=str(error)),)
+        if self._act is None:
+            why = "No account for changes is set."
+            return (About(way=_WAY, may_change=False, rights=why),)
+        why = (
+            "There is an account for changes; whether it may cordon and suspend, a try would show."
+        )
+        return (About(way=_WAY, rights=why),)
 
     async def hold(self, job: JobId) -> None:
         """Suspend a job that has not started."""
@@ -227,6 +259,14 @@ class KubernetesScheduler(Scheduler):
                 f"({', '.join(self._namespaces)}); {job.job} was not asked for."
             )
         return await self._lookup.find(kind, where, called)
+
+    async def _tops(self) -> list[Job]:
+        """Return the jobs that belong to no other one, without their pods."""
+        return [
+            job_of(kind, raw, (), self.cluster)
+            for kind in KINDS.values()
+            for raw in await self._lookup.tops(kind, self._namespaces)
+        ]
 
     def _job(self, found: Found) -> Job:
         return job_of(found.kind, found.raw, found.pods, self.cluster, inner=found.inner)

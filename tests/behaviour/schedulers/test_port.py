@@ -259,7 +259,7 @@ async def test_jobs_and_nodes_are_listed(world: World) -> None:
     jobs = await world.scheduler.recent_jobs()
     nodes = await world.scheduler.all_nodes()
 
-    assert str(number) in {job.id for job in jobs}
+    assert world.label(number) in {job.label for job in jobs}
     assert all(job.started_at is not None for job in jobs)
     assert {"n0", "n1"} <= {node.name for node in nodes}
 
