@@ -30,6 +30,8 @@ from bot.hosts.ssh.options import Jump, Keys, Limits, SshOptions
 from bot.incidents.store import Store, open_store
 from bot.recovery.facts import Limits as LadderLimits
 from bot.schedulers.ids import Cluster
+from bot.schedulers.kubernetes.access import Access, connected
+from bot.schedulers.kubernetes.adapter import KubernetesScheduler
 from bot.schedulers.model import Kind
 from bot.schedulers.port import Scheduler
 from bot.schedulers.slurm.adapter import SlurmScheduler
@@ -79,7 +81,7 @@ async def build(
         store = await _store(at)
         at.session = await _session(at)
         hosts = await _hosts(at)
-        clusters = {name: _watched(at, name) for name in settings.clusters}
+        clusters = {name: await _watched(at, name) for name in settings.clusters}
         cloud = _project(at, settings.cloud.project)
         yield Services(
             clusters=clusters,
@@ -223,11 +225,11 @@ def _options(settings: Settings, ssh: SshSettings) -> SshOptions:
     )
 
 
-def _watched(at: _Building, name: str) -> Watched:
+async def _watched(at: _Building, name: str) -> Watched:
     cluster = at.settings.clusters[name]
     kind = Kind.SLURM if cluster.kind == "slurm" else Kind.KUBERNETES
     try:
-        scheduler = _scheduler(at, name, cluster)
+        scheduler = await _scheduler(at, name, cluster)
     except BotError as error:
         at.missing.append(f"The scheduler of cluster {name} is not asked: {error}")
         scheduler = None
@@ -246,7 +248,9 @@ def _hosts_of(cluster: ClusterSettings) -> tuple[str, ...]:
     return (*cluster.hosts, *([rest] if rest else []))
 
 
-def _scheduler(at: _Building, name: str, cluster: ClusterSettings) -> Scheduler | None:
+async def _scheduler(at: _Building, name: str, cluster: ClusterSettings) -> Scheduler | None:
+    if cluster.kind == "kubernetes":
+        return await _kubernetes(at, name, cluster)
     ways: list[Way] = []
     if cluster.rest is not None:
         way = _rest(name, cluster.rest)
@@ -257,6 +261,13 @@ def _scheduler(at: _Building, name: str, cluster: ClusterSettings) -> Scheduler 
     if not ways:
         return None
     return SlurmScheduler(name, ways, log_patterns=cluster.log_patterns)
+
+
+async def _kubernetes(at: _Building, name: str, cluster: ClusterSettings) -> Scheduler:
+    """Return the cluster as its reading account sees it; nothing is changed with that."""
+    access = Access(kubeconfig=cluster.kubeconfig, context=cluster.context or None)
+    server = await at.stack.enter_async_context(connected(access, cluster=name))
+    return KubernetesScheduler(name, server, namespaces=cluster.namespaces)
 
 
 def _rest(name: str, rest: RestSettings) -> RestWay:

@@ -7,7 +7,7 @@ import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -115,6 +115,12 @@ def check(
     vm: Annotated[
         list[str] | None, typer.Option(help="Look at this machine, whatever the log says.")
     ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Pre-flight: ask every machine for every machine's name.")
+    ] = False,
+    picture: Annotated[
+        Path | None, typer.Option(help="With --all: write who resolves whom as a PNG.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     nodes: Annotated[
         str | None, typer.Option(help="Machines of the job in node order, e.g. 'node-[0-31]'.")
@@ -128,6 +134,11 @@ def check(
 
     Exit code 0: nothing wrong; 1: something is; 2: bad usage or input, or nobody knows the job.
     """
+    if every:
+        _preflight(given or [], nodes, picture, config, as_json=json)
+    if picture:
+        message = "--picture draws who resolves whom of all machines: it needs --all."
+        raise UsageError(message)
     from bot.commands.check import run
 
     checked = run(
@@ -216,6 +227,27 @@ def doctor(
 
         _print(of_checkup(checkup))
     raise typer.Exit(EXIT_FAILURE_DIAGNOSED if checkup.failed else EXIT_NOTHING_WRONG)
+
+
+def _preflight(
+    given: list[str], nodes: str | None, picture: Path | None, config: Path | None, *, as_json: bool
+) -> NoReturn:
+    """Ask every machine of a job or a node list, and exit."""
+    from bot.commands import preflight
+
+    if len(given) > 1:
+        message = "--all looks at the machines of one job: name it alone, or give --nodes."
+        raise UsageError(message)
+    found = preflight.run(job=given[0] if given else None, nodes=nodes, config=config)
+    if picture:
+        preflight.picture(found, picture)
+    if as_json:
+        from bot.triage.preflight_contract import to_json
+
+        sys.stdout.write(to_json(found) + "\n")
+    else:
+        preflight.show(found, at_a_terminal=sys.stdout.isatty())
+    raise typer.Exit(EXIT_FAILURE_DIAGNOSED if found.wrong else EXIT_NOTHING_WRONG)
 
 
 def _print(report: Report) -> None:

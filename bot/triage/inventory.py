@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot.clouds.errors import CloudError
 from bot.clouds.model import Vm
@@ -65,8 +65,9 @@ async def gather(
 
 
 def _host(name: str, node: Node | None) -> Host:
-    address = node.address if node and is_address(node.address) else None
-    return Host(name=name, address=address)
+    """Return what the scheduler tells of a machine; an address that is a name says nothing."""
+    told = node.host if node else Host(name=name)
+    return replace(told, address=told.address if is_address(told.address or "") else None)
 
 
 async def _nodes(

@@ -11,9 +11,8 @@ from bot.errors import UsageError
 from bot.fleet.nodes import node_list
 from bot.fleet.placement import Placement
 from bot.hosts import probes
-from bot.hosts.model import Evidence
+from bot.hosts.matrix import Matrix, Observer, observed, unreached
 from bot.hosts.probes import IDENTITY, PREFLIGHT, RESOLV_CONF, Question
-from bot.hosts.words import HostName
 from bot.triage import inventory, jobs, machines
 from bot.triage.asking import full_names
 from bot.triage.case import Case
@@ -26,20 +25,20 @@ _ASKED_FOR_DOMAIN = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Preflight:
-    """What every machine answered."""
+    """Who resolves whom, and what else is known of the machines."""
 
-    #: the machines in the order of the job
-    hosts: tuple[str, ...]
-    #: names that every machine was asked for, short and full by turns
-    names: tuple[HostName, ...]
-    domain: str
-    evidence: Mapping[str, Evidence] = field(default_factory=dict)
-    #: machine → why it was not asked
-    problems: Mapping[str, str] = field(default_factory=dict)
+    matrix: Matrix
+    #: domain of the full names; empty where nobody told one
+    domain: str = ""
     #: machine → the cloud's word for its VM's state, where it is not running
     states: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def wrong(self) -> bool:
+        """Tell whether a name fails, a machine does not answer, or a VM does not run."""
+        return self.matrix.wrong or bool(self.states)
 
 
 async def preflight(
@@ -64,20 +63,20 @@ async def preflight(
     names = full_names(hosts, domain)
     answered = 0
 
-    async def one(host: str) -> machines.Looked:
+    async def one(host: str) -> Observer:
         nonlocal answered
         looked = await machines.probe(services, case.fleet, host, Question(names=names), PREFLIGHT)
         answered += 1
         tell("looking names up", answered, len(hosts))
-        return looked
+        # evidence is let go here: that of a thousand machines would fill the memory
+        if looked.evidence is None:
+            return unreached(host, looked.problem, names)
+        return observed(looked.evidence, names)
 
-    looked = dict(zip(hosts, await asyncio.gather(*map(one, hosts)), strict=True))
+    observers = await asyncio.gather(*map(one, hosts))
     return Preflight(
-        hosts=hosts,
-        names=names,
+        matrix=Matrix(names=names, observers=tuple(observers)),
         domain=domain,
-        evidence={host: one.evidence for host, one in looked.items() if one.evidence},
-        problems={host: one.problem for host, one in looked.items() if not one.evidence},
         states=_states(case, hosts),
         missing=services.missing,
         notes=(*case.notes, *case.fleet.notes),
