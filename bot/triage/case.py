@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.clouds.port import Cloud
 from bot.diagnosis import Diagnosis, Launch, Source
 from bot.diagnosis.kinds import Cause
+from bot.fleet.kubernetes import names_of
 from bot.fleet.placement import Placement
 from bot.hosts.probes import Question
 from bot.schedulers.model import Job, JobLogs
@@ -53,6 +54,11 @@ class Case:
     def cause(self) -> Cause | None:
         """Return what the log comes down to, where one was read."""
         return self.diagnosis.cause if self.diagnosis else None
+
+    @property
+    def node_of(self) -> Mapping[str, str]:
+        """Return which node each pod of the job is on; nothing for jobs without pods."""
+        return names_of(self.job.pods) if self.job else {}
 
     @property
     def cloud(self) -> Cloud | None:

@@ -40,7 +40,7 @@ async def check(services: Services, asked: Asked, tell: Tell = lambda _: None) -
         raise UsageError(message)
     case = await _case(services, asked, tell)
     _diagnose(case, asked, tell)
-    found = suspects(case.diagnosis, case.placement, asked.named)
+    found = suspects(case.diagnosis, case.placement, asked.named, case.node_of)
     looked_at, left = found[:_MOST_LOOKED_AT], found[_MOST_LOOKED_AT:]
     if left:
         names = ", ".join(one.host for one in left[:5])
@@ -103,7 +103,7 @@ def _diagnose(case: Case, asked: Asked, tell: Tell) -> None:
     )
     case.diagnosis = found if asked.logs else excerpts.renumbered(found, case.logs)
     together = placing.ranks_together(case.job) if case.job else None
-    case.placement = agreed(case.placement, case.diagnosis, together)
+    case.placement = agreed(case.placement, case.diagnosis, together, case.node_of)
 
 
 async def _look(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.diagnosis import Diagnosis, Launch
 from bot.diagnosis.kinds import Cause
 from bot.errors import PlacementError
-from bot.fleet.placement import Known, Placement, same_host
+from bot.fleet.placement import Known, Placement, canonical, same_host
 from bot.fleet.settle import settle
 from bot.schedulers import placing
 from bot.schedulers.model import Job
@@ -59,9 +59,15 @@ def launch_of(placement: Placement) -> Launch | None:
 
 
 def agreed(
-    placement: Placement, diagnosis: Diagnosis | None, together: int | None = None
+    placement: Placement,
+    diagnosis: Diagnosis | None,
+    together: int | None = None,
+    names: Mapping[str, str] | None = None,
 ) -> Placement:
-    """Return the placement with what the log states of ranks and hosts; the log wins."""
+    """Return the placement with what the log states of ranks and hosts; the log wins.
+
+    `names` leads from pods to the nodes that they are on.
+    """
     if diagnosis is None:
         return placement
     told = [
@@ -70,11 +76,14 @@ def agreed(
         if one.host is not None and one.known_from == "log"
         for rank in one.ranks
     ]
-    return settle(placement, told, ranks_together=together) if told else placement
+    return settle(placement, told, names=names, ranks_together=together) if told else placement
 
 
 def suspects(
-    diagnosis: Diagnosis | None, placement: Placement, named: Sequence[str] = ()
+    diagnosis: Diagnosis | None,
+    placement: Placement,
+    named: Sequence[str] = (),
+    names: Mapping[str, str] | None = None,
 ) -> tuple[Suspect, ...]:
     """Return the machines to look at, each once: named by a person, accused, or a sample.
 
@@ -83,10 +92,11 @@ def suspects(
     found: dict[str, Suspect] = {}
     for host in named:
         ranks = tuple(one.rank for one in placement.on(host))
-        one = Suspect(host=_spelled(host, placement), ranks=ranks, known="asked", because="named")
+        spelled = _spelled(host, placement, names or {})
+        one = Suspect(host=spelled, ranks=ranks, known="asked", because="named")
         found.setdefault(one.host, one)
     if diagnosis is not None and not named:
-        for suspect in _accused(diagnosis, placement):
+        for suspect in _accused(diagnosis, placement, names or {}):
             before = found.get(suspect.host)
             found[suspect.host] = suspect if before is None else _joined(before, suspect)
     if not found and (diagnosis is None or diagnosis.cause in _SHARED):
@@ -94,12 +104,15 @@ def suspects(
     return tuple(found.values())
 
 
-def _accused(diagnosis: Diagnosis, placement: Placement) -> Iterable[Suspect]:
+def _accused(
+    diagnosis: Diagnosis, placement: Placement, names: Mapping[str, str]
+) -> Iterable[Suspect]:
     for one in diagnosis.affected:
         if one.host is not None:
-            on_it = placement.on(one.host)
+            host = _spelled(one.host, placement, names)
+            on_it = placement.on(host)
             yield Suspect(
-                host=_spelled(one.host, placement),
+                host=host,
                 ranks=one.ranks or tuple(placed.rank for placed in on_it),
                 known=one.known_from,
                 because=one.because,
@@ -155,6 +168,7 @@ def _sampled(host: str, placement: Placement) -> Suspect:
     )
 
 
-def _spelled(host: str, placement: Placement) -> str:
-    """Return a host as the scheduler spells it, where it lists it."""
-    return next((one for one in placement.hosts if same_host(one, host)), host)
+def _spelled(host: str, placement: Placement, names: Mapping[str, str]) -> str:
+    """Return a host as the scheduler spells it, where it lists it; of a pod, its node."""
+    node = canonical(host, names)
+    return next((one for one in placement.hosts if same_host(one, node)), node)
