@@ -11,6 +11,7 @@ from bot.diagnosis.kinds import Cause
 from bot.fleet.kubernetes import names_of
 from bot.fleet.placement import Placement
 from bot.hosts.probes import Question
+from bot.hosts.view import ClusterDns
 from bot.schedulers.model import Job, JobLogs
 from bot.triage.inventory import Fleet
 from bot.triage.services import Services, Watched
@@ -47,6 +48,8 @@ class Case:
     diagnosis: Diagnosis | None = None
     fleet: Fleet = field(default_factory=Fleet)
     question: Question = field(default_factory=Question)
+    #: what Kubernetes says of its own DNS; None elsewhere
+    dns: ClusterDns | None = None
     #: what a reader must know, one sentence each
     notes: list[str] = field(default_factory=list)
 

@@ -8,8 +8,9 @@ from bot.clouds.model import VmState
 from bot.diagnosis import diagnose
 from bot.errors import UsageError
 from bot.fleet.placement import Placement
-from bot.hosts.view import Window
+from bot.hosts.view import ClusterDns, Window
 from bot.schedulers import excerpts, placing
+from bot.schedulers.errors import SchedulerError
 from bot.schedulers.model import FAILED_STATES, Job, JobLogs
 from bot.triage import advice, asking, inventory, jobs, machines
 from bot.triage.case import Asked, Case
@@ -117,6 +118,7 @@ async def _look(
     tell(f"asking about {len(hosts)} machines")
     case.fleet = await inventory.gather(case.cluster, case.cloud, case.job, hosts)
     case.notes += case.fleet.notes
+    case.dns = await _cluster_dns(case)
     _ask(case, hosts)
     if case.job is None and not asked.named:
         # a paste is a claim: it names suspects, but nobody is disturbed on its word alone
@@ -131,6 +133,17 @@ async def _look(
         return told, None
     healthy = Suspect(host=peer[0], known="launch", because="compared with")
     return told, advice.machine(case, healthy, peer[1])
+
+
+async def _cluster_dns(case: Case) -> ClusterDns | None:
+    """Return what Kubernetes says of its own DNS, which no machine can tell."""
+    if case.job is None or case.cluster is None or case.cluster.scheduler is None:
+        return None
+    try:
+        return await case.cluster.scheduler.cluster_dns(case.job)
+    except SchedulerError as error:
+        case.notes.append(f"The cluster's DNS was not asked about: {error}")
+        return None
 
 
 def _ask(case: Case, hosts: Sequence[str]) -> None:

@@ -60,7 +60,7 @@ async def compare(
         if one.evidence is None:
             looked[host] = one
             continue
-        judged = findings.judge(one.evidence, theirs, question, window=window)
+        judged = findings.judge(one.evidence, theirs, question, window=window, cluster=case.dns)
         looked[host] = Looked(evidence=one.evidence, judgement=judged)
     return looked, peer
 

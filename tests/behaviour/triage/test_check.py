@@ -11,11 +11,12 @@ import bot.triage
 from bot.clouds.errors import CloudUnavailableError
 from bot.diagnosis import of_bytes
 from bot.errors import UsageError
+from bot.hosts.view import ClusterDns
 from bot.incidents.store import open_store
 from bot.reports.checks import of_check
 from bot.reports.plain import text
 from bot.schedulers.errors import PurgedJobError, UnknownClusterError
-from bot.schedulers.model import JobState
+from bot.schedulers.model import Job, JobState
 from bot.triage.case import Asked
 from bot.triage.check import check
 from bot.triage.contract import CheckV1, json_schema, to_json
@@ -226,6 +227,23 @@ async def test_a_cloud_that_is_down_is_a_note(monkeypatch: pytest.MonkeyPatch) -
 
     assert "The API does not answer." in " ".join(checked.notes)
     assert culprit(checked).host == "node-2"
+
+
+async def test_the_clusters_own_dns_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No machine can tell that the DNS of its pods has no endpoint."""
+    world = World()
+    services = world.services()
+    scheduler = services.clusters["hall"].scheduler
+
+    async def down(_job: Job) -> ClusterDns:
+        return ClusterDns(without_endpoints=True)
+
+    monkeypatch.setattr(scheduler, "cluster_dns", down)
+    one = culprit(await check(services, BY_ID))
+
+    assert one.findings[0].finding == "cluster_dns_down"
+    assert one.findings[0].fleet_wide
+    assert 1 not in offered(one)
 
 
 async def test_an_interactive_job_is_asked_to_be_pasted() -> None:
