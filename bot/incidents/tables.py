@@ -2,57 +2,34 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Index,
+    MetaData,
+    String,
+    Table,
+    text,
+)
 
-from sqlalchemy import BigInteger, Column, DateTime, Dialect, Index, MetaData, String, Table
-from sqlalchemy.types import TypeDecorator
+from bot.incidents.columns import ForeignText, Json, UtcTime
 
 #: Names of constraints are the same on every database, so that migrations can name them.
 METADATA = MetaData(
     naming_convention={
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
         "ix": "ix_%(table_name)s_%(column_0_name)s",
         "pk": "pk_%(table_name)s",
     }
 )
 
 
-class UtcTime(TypeDecorator[datetime]):
-    """An aware time, kept in UTC on databases with and without zones."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Turn an aware time into UTC; SQLite keeps the digits only."""
-        if value is None:
-            return None
-        utc = value.astimezone(UTC)
-        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give the zone back."""
-        del dialect
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-class ForeignText(TypeDecorator[str]):
-    """Text that others wrote: what a database cannot hold (NUL, half a surrogate) is marked."""
-
-    impl = String
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Replace what PostgreSQL or UTF-8 refuse."""
-        del dialect
-        if value is None:
-            return None
-        return (
-            value.encode("utf-8", "replace")
-            .decode("utf-8")
-            .replace("\0", "\N{REPLACEMENT CHARACTER}")
-        )
+def _some(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    """Index only the rows that a question is about: however many others there are."""
+    condition = text(where)
+    return Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
 
 
 SEEN_JOBS = Table(
@@ -82,3 +59,114 @@ SEEN_JOBS = Table(
     Column("ended_at", UtcTime),
     Index(None, "last_seen"),
 )
+
+INCIDENTS = Table(
+    "incidents",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("key", String, nullable=False),
+    Column("state", String, nullable=False),
+    Column("revision", BigInteger, nullable=False),
+    Column("opened_at", UtcTime, nullable=False),
+    Column("asked_by", String),
+    Column("team", String),
+    Column("channel", String),
+    Column("cluster", String),
+    Column("job_id", String),
+    Column("reopened_from", String, ForeignKey("incidents.id")),
+    Column("check", Json),
+    Column("checked_at", UtcTime),
+    Column("closed_at", UtcTime),
+    Column("closed_by", String),
+    # one open incident a key, whichever replica opens it
+    _some("ux_incidents_open_key", "key", where="state = 'open'", unique=True),
+    Index(None, "key", "opened_at"),
+    Index(None, "opened_at"),
+    Index(None, "state", "opened_at"),
+)
+
+#: Every change of an incident is one row here, under the revision that it led to.
+TIMELINE = Table(
+    "timeline",
+    METADATA,
+    Column("incident_id", String, ForeignKey("incidents.id"), primary_key=True),
+    Column("revision", BigInteger, primary_key=True, autoincrement=False),
+    Column("at", UtcTime, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("who", String),
+    Column("about", String),
+    Column("text", ForeignText, nullable=False),
+)
+
+MESSAGES = Table(
+    "messages",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("incident_id", String, ForeignKey("incidents.id"), nullable=False),
+    Column("purpose", String, nullable=False),
+    Column("team", String, nullable=False),
+    Column("channel", String, nullable=False),
+    Column("thread", String),
+    Column("live", Boolean, nullable=False),
+    Column("created_at", UtcTime, nullable=False),
+    Column("ts", String),
+    Column("posted_at", UtcTime),
+    Column("shown", BigInteger, nullable=False),
+    Column("due", BigInteger, nullable=False),
+    Column("digest", String),
+    Column("taken_by", String),
+    Column("taken_until", UtcTime),
+    Column("tries", BigInteger, nullable=False),
+    Index("ux_messages_purpose", "incident_id", "purpose", "channel", unique=True),
+    Index("ix_messages_place", "channel", "ts"),
+    _some("ix_messages_unsent", "created_at", where="ts IS NULL"),
+    _some("ix_messages_behind", "created_at", where="shown < due"),
+)
+
+DELIVERIES = Table(
+    "deliveries",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("type", String, nullable=False),
+    # gone when done: it is other people's text as it came, not redacted
+    Column("payload", Json),
+    Column("received_at", UtcTime, nullable=False),
+    Column("done_at", UtcTime),
+    Column("taken_by", String),
+    Column("taken_until", UtcTime),
+    Column("tries", BigInteger, nullable=False),
+    _some("ix_deliveries_undone", "received_at", where="done_at IS NULL"),
+    Index(None, "done_at"),
+)
+
+APPROVALS = Table(
+    "approvals",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("incident_id", String, ForeignKey("incidents.id"), nullable=False),
+    Column("step", String, nullable=False),
+    Column("chain", Json, nullable=False),
+    Column("vm_id", String, nullable=False),
+    Column("vm_name", String, nullable=False),
+    Column("proposed_by", String),
+    Column("proposed_at", UtcTime, nullable=False),
+    Column("digest", String, nullable=False),
+    Column("needs", BigInteger, nullable=False),
+    Column("ready_at", UtcTime),
+    Column("expires_at", UtcTime),
+    Column("state", String, nullable=False),
+    Column("first_by", String),
+    Column("first_at", UtcTime),
+    Column("decided_by", String),
+    Column("decided_at", UtcTime),
+    Column("reason", ForeignText),
+    Column("revision", BigInteger, nullable=False),
+    # one open question about a step on a VM, however often its button is pressed
+    _some(
+        "ux_approvals_open_step", "incident_id", "vm_id", "step",
+        where="state = 'open'", unique=True,
+    ),
+    _some("ix_approvals_open", "expires_at", where="state = 'open'"),
+    Index(None, "incident_id"),
+    Index(None, "state", "decided_at"),
+)  # fmt: skip

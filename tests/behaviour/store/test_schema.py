@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import anyio
@@ -12,6 +13,8 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, inspect, text
 
 from bot.errors import StoreError
+from bot.incidents.ids import new_id
+from bot.incidents.incident import Incident, job_key
 from bot.incidents.migrate import config_for, migrate
 from bot.incidents.model import SeenJob
 from bot.incidents.store import Store, open_store
@@ -38,13 +41,13 @@ async def test_the_migrations_lead_to_the_tables_of_the_code(store: Store) -> No
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         return list(compare_metadata(context, METADATA))
 
-    async with store._engine.connect() as connection:
+    async with store.database.reading() as connection:
         assert await connection.run_sync(differences) == []
 
 
 async def test_a_newer_database_is_refused(url: str) -> None:
     """An old version that ran against a new schema could destroy what it does not know."""
-    async with open_store(url) as store, store._writer.begin() as connection:
+    async with open_store(url) as store, store.database.writing() as connection:
         await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
 
     with pytest.raises(StoreError, match=r"revision 9999.*newer nccl-dns"):
@@ -56,14 +59,13 @@ async def test_a_migration_that_fails_leaves_nothing_behind(store: Store) -> Non
     """All of a migration is one transaction, on SQLite too."""
 
     def broken(connection: Connection) -> None:
-        connection.execute(text("DROP TABLE seen_jobs"))
-        connection.execute(text("DELETE FROM alembic_version"))
+        command.downgrade(config_for(connection), "base")
         migrate(connection)
         raise RuntimeError("power cut")
 
     await store.see(JOB)
     with pytest.raises(RuntimeError, match="power cut"):
-        async with store._writer.begin() as connection:
+        async with store.database.writing() as connection:
             await connection.run_sync(broken)
 
     assert await store.job("alpha", "48213") == JOB
@@ -78,9 +80,33 @@ async def test_the_migrations_lead_back_as_well(store: Store) -> None:
         migrate(connection)
         return left
 
-    async with store._writer.begin() as connection:
+    async with store.database.writing() as connection:
         assert await connection.run_sync(back_and_forth) == ["alembic_version"]
     await store.see(JOB)
+
+
+async def test_an_older_database_keeps_what_it_holds(url: str) -> None:
+    """An update adds the tables of incidents to a store with data in it, and so does a way back."""
+
+    def to(revision: str) -> Callable[[Connection], list[str]]:
+        def go(connection: Connection) -> list[str]:
+            command.downgrade(config_for(connection), revision)
+            return inspect(connection).get_table_names()
+
+        return go
+
+    async with open_store(url) as store:
+        await store.see(JOB)
+        async with store.database.writing() as connection:
+            left = await connection.run_sync(to("0001"))
+    assert set(left) == {"alembic_version", "seen_jobs"}
+
+    async with open_store(url) as store:
+        assert await store.job("alpha", "48213") == JOB
+        opened = await store.incidents.open(
+            Incident(id=new_id(), key=job_key("alpha", "48213"), opened_at=AT)
+        )
+        assert opened.made
 
 
 async def test_replicas_may_start_at_once(url: str) -> None:

@@ -170,7 +170,7 @@ async def test_two_replicas_make_one_job(url: str) -> None:
 async def test_a_reader_holds_up_no_writer(store: Store) -> None:
     """A long list that somebody reads does not make the watcher miss a look."""
     await store.see(RUNNING)
-    async with store._reading() as connection:
+    async with store.database.reading() as connection:
         await connection.execute(text("SELECT * FROM seen_jobs"))
         with anyio.fail_after(10):
             await store.see(look(1, state="FAILED"))

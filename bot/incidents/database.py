@@ -1,0 +1,150 @@
+"""One database: SQLite in a file, or PostgreSQL by URL; every block is one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from asyncpg import PostgresError
+from sqlalchemy import Connection, Table, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, StatementError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from bot.errors import BotError, StoreError
+from bot.incidents.migrate import migrate
+
+#: Short names of databases, as people write them in a URL, and the drivers that are used.
+_DRIVERS = {
+    "sqlite": "sqlite+aiosqlite",
+    "sqlite+aiosqlite": "sqlite+aiosqlite",
+    "postgres": "postgresql+asyncpg",
+    "postgresql": "postgresql+asyncpg",
+    "postgresql+asyncpg": "postgresql+asyncpg",
+}
+_WRITES = "writes"
+
+
+class Database:
+    """Hands out connections; a block that ends well is committed, any other leaves no trace."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+        self._writer = engine.execution_options(**{_WRITES: True})
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """Open a transaction that holds up no writer; raises StoreError."""
+        with _explained(self._engine.url):
+            async with self._engine.begin() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[AsyncConnection]:
+        """Open a transaction that may write; raises StoreError, and IntegrityError as it is."""
+        with _explained(self._engine.url):
+            async with self._writer.begin() as connection:
+                yield connection
+
+
+async def add_new(connection: AsyncConnection, table: Table, row: Mapping[str, Any]) -> bool:
+    """Insert a row unless one stands in its way, also one of another replica; say which.
+
+    An insert that loses the race waits for the winner, whose row the next statement sees.
+    """
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    key = next(iter(table.primary_key))
+    new = dialect.insert(table).values(**row).on_conflict_do_nothing().returning(key)
+    return (await connection.execute(new)).first() is not None
+
+
+@asynccontextmanager
+async def open_database(url: str) -> AsyncIterator[Database]:
+    """Open the database at a URL, its schema created or migrated, and close it at the end.
+
+    `sqlite:///path` and `postgresql://…` are understood. Raises StoreError where the URL is none,
+    the database cannot be reached, or a newer version has used it.
+    """
+    address = _address(url)
+    engine = create_async_engine(
+        address,
+        pool_pre_ping=address.get_backend_name() != "sqlite",
+        # they are other people's text, not yet redacted: an error must not carry it to a log
+        hide_parameters=True,
+    )
+    if address.get_backend_name() == "sqlite":
+        _set_up_sqlite(engine)
+    try:
+        database = Database(engine)
+        async with database.writing() as connection:
+            await connection.run_sync(migrate)
+        yield database
+    finally:
+        await engine.dispose()
+
+
+def _address(url: str) -> URL:
+    try:
+        address = make_url(url)
+    except ArgumentError as error:
+        message = "The database URL cannot be read; write sqlite:///path or postgresql://host/name."
+        raise StoreError(message) from error
+    driver = _DRIVERS.get(address.drivername)
+    if driver is None:
+        message = f"{address.drivername} is not supported; the store takes SQLite or PostgreSQL."
+        raise StoreError(message)
+    address = address.set(drivername=driver)
+    if address.get_backend_name() == "sqlite":
+        if not address.database or address.database == ":memory:":
+            # every connection would have a database of its own, and a restart would lose all
+            raise StoreError("The store needs a file: write sqlite:///path.")
+        folder = Path(address.database).parent
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+    return address
+
+
+def _set_up_sqlite(engine: AsyncEngine) -> None:
+    @event.listens_for(engine.sync_engine, "connect")
+    def connected(connection: DBAPIConnection, _record: object) -> None:
+        # the driver must not begin transactions on its own: "begin" below does
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        for pragma in (
+            "busy_timeout=30000",
+            "foreign_keys=ON",
+            "journal_mode=WAL",
+            "synchronous=FULL",
+        ):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine.sync_engine, "begin")
+    def begun(connection: Connection) -> None:
+        # a transaction that reads before it writes must hold the lock from its start
+        writes = connection.get_execution_options().get(_WRITES)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextmanager
+def _explained(address: URL) -> Iterator[None]:
+    """Turn the driver's errors into ours, but for a lost race, which its writer repeats."""
+    try:
+        yield
+    except IntegrityError:
+        raise
+    except (DBAPIError, PostgresError, OSError) as error:
+        shown = address.render_as_string(hide_password=True)
+        cause = str(error.orig if isinstance(error, DBAPIError) else error).strip()
+        raise StoreError(f"The database {shown} does not answer as it should: {cause}") from error
+    except StatementError as error:
+        # a value that a column of ours has refused
+        if isinstance(error.orig, BotError):
+            raise error.orig from None
+        raise

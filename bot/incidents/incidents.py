@@ -1,0 +1,158 @@
+"""Incidents and their timelines, in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Select, func, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.errors import StoreError
+from bot.incidents.approvals import void_open
+from bot.incidents.changes import changed, incident_of, locked, note
+from bot.incidents.database import Database, add_new
+from bot.incidents.fields import as_row
+from bot.incidents.ids import new_id
+from bot.incidents.incident import Change, Entry, Incident, IncidentState
+from bot.incidents.tables import INCIDENTS, TIMELINE
+
+#: Another replica may open one of the same key in between, and may close it again.
+_TRIES = 5
+_OVER = "The incident is over."
+
+
+class Incidents:
+    """Keeps one incident for each failing job or paste while it is open."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def open(self, incident: Incident) -> Change:
+        """Open an incident, or return the open one of the same key, also when replicas race.
+
+        A new one names the last one of its key, if any, in `reopened_from`; its ID is another
+        than was given where that is taken.
+        """
+        for _ in range(_TRIES):
+            async with self._database.writing() as connection:
+                change = await _opened(connection, incident)
+            if change is not None:
+                return change
+            incident = replace(incident, id=new_id())
+        raise StoreError("Others open and close this very incident all the time: try again.")
+
+    async def get(self, incident_id: str) -> Incident | None:
+        """Return an incident, or None where there is none of this ID."""
+        found = await self._all(select(INCIDENTS).where(INCIDENTS.c.id == incident_id))
+        return found[0] if found else None
+
+    async def open_of(self, key: str) -> Incident | None:
+        """Return the open incident of a key, if any."""
+        open_still = INCIDENTS.c.state == IncidentState.OPEN
+        found = await self._all(select(INCIDENTS).where(INCIDENTS.c.key == key, open_still))
+        return found[0] if found else None
+
+    async def still_open(
+        self, *, team: str | None = None, limit: int = 100
+    ) -> tuple[Incident, ...]:
+        """Return the open incidents, of one workspace or of all, the newest first."""
+        query = _newest(team, limit).where(INCIDENTS.c.state == IncidentState.OPEN)
+        return await self._all(query)
+
+    async def recent(self, *, team: str | None = None, limit: int = 20) -> tuple[Incident, ...]:
+        """Return incidents, open or not, of one workspace or of all, the newest first."""
+        return await self._all(_newest(team, limit))
+
+    async def record(self, incident_id: str, entry: Entry) -> Incident:
+        """Add to the timeline and return the incident; raises UnknownIncidentError."""
+        async with self._database.writing() as connection:
+            return await changed(connection, await locked(connection, incident_id), entry)
+
+    async def keep_check(
+        self, incident_id: str, check: Mapping[str, Any], entry: Entry
+    ) -> Incident:
+        """Put a check, made at the entry's time, into the place of an older one.
+
+        Of two the later one counts, in whichever order they arrive. Returns the incident; raises
+        UnknownIncidentError.
+        """
+        async with self._database.writing() as connection:
+            incident = await locked(connection, incident_id)
+            if incident.checked_at is not None and incident.checked_at > entry.at:
+                return incident
+            return await changed(connection, incident, entry, check=check, checked_at=entry.at)
+
+    async def close(
+        self, incident_id: str, entry: Entry, *, state: IncidentState = IncidentState.CLOSED
+    ) -> Change:
+        """End an incident, and with it every question that is open in it: once, the first counts.
+
+        Raises UnknownIncidentError.
+        """
+        async with self._database.writing() as connection:
+            incident = await locked(connection, incident_id)
+            if incident.state is not IncidentState.OPEN:
+                return Change(incident=incident, made=False)
+            incident = await void_open(connection, incident, at=entry.at, why=_OVER)
+            over = {"state": state, "closed_at": entry.at, "closed_by": entry.who}
+            return Change(incident=await changed(connection, incident, entry, **over), made=True)
+
+    async def timeline(self, incident_id: str) -> tuple[Entry, ...]:
+        """Return what happened, in order."""
+        query = select(TIMELINE).where(TIMELINE.c.incident_id == incident_id)
+        async with self._database.reading() as connection:
+            rows = await connection.execute(query.order_by(TIMELINE.c.revision))
+            return tuple(
+                Entry(**{name: value for name, value in row.items() if name != "incident_id"})
+                for row in rows.mappings()
+            )
+
+    async def forget(self, before: datetime) -> int:
+        """Clear checks and texts that are older than a time; return how many those were."""
+        checks = update(INCIDENTS).where(INCIDENTS.c.checked_at < before)
+        texts = update(TIMELINE).where(TIMELINE.c.at < before)
+        async with self._database.writing() as connection:
+            cleared = [
+                await connection.execute(
+                    checks.where(INCIDENTS.c.check.is_not(None)).values(check=None)
+                ),
+                await connection.execute(
+                    texts.where(func.length(TIMELINE.c.text) > 0).values(text="")
+                ),
+            ]
+            return sum(result.rowcount for result in cleared)
+
+    async def _all(self, query: Select[Any]) -> tuple[Incident, ...]:
+        async with self._database.reading() as connection:
+            rows = await connection.execute(query)
+            return tuple(incident_of(row) for row in rows.mappings())
+
+
+async def _opened(connection: AsyncConnection, incident: Incident) -> Change | None:
+    """Open an incident; None where another replica, or another ID, came in between."""
+    last = (
+        select(INCIDENTS)
+        .where(INCIDENTS.c.key == incident.key)
+        .order_by(INCIDENTS.c.closed_at.is_not(None), INCIDENTS.c.opened_at.desc())
+        .limit(1)
+    )
+    row = (await connection.execute(last)).mappings().first()
+    before = None if row is None else incident_of(row)
+    if before is not None and before.state is IncidentState.OPEN:
+        return Change(incident=before, made=False)
+    if before is not None:
+        incident = replace(incident, reopened_from=before.id)
+    if not await add_new(connection, INCIDENTS, as_row(incident)):
+        return None
+    await note(
+        connection, incident, Entry(at=incident.opened_at, kind="opened", who=incident.asked_by)
+    )
+    return Change(incident=incident, made=True)
+
+
+def _newest(team: str | None, limit: int) -> Select[Any]:
+    query = select(INCIDENTS).order_by(INCIDENTS.c.opened_at.desc(), INCIDENTS.c.id).limit(limit)
+    return query if team is None else query.where(INCIDENTS.c.team == team)
