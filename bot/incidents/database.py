@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from asyncpg import PostgresError
 from sqlalchemy import Connection, Table, event
@@ -27,6 +28,7 @@ _DRIVERS = {
     "postgresql+asyncpg": "postgresql+asyncpg",
 }
 _WRITES = "writes"
+_T = TypeVar("_T")
 
 
 class Database:
@@ -35,6 +37,7 @@ class Database:
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
         self._writer = engine.execution_options(**{_WRITES: True})
+        self._apart: set[asyncio.Task[Any]] = set()
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
@@ -49,6 +52,28 @@ class Database:
         with _explained(self._engine.url):
             async with self._writer.begin() as connection:
                 yield connection
+
+    async def apart(self, transaction: Coroutine[Any, Any, _T]) -> _T:
+        """Run a transaction in a task of its own, which goes on when the caller gives up.
+
+        A cancelled statement would hold its caller until the database answers: with SQLite, until
+        another process frees its lock.
+        """
+        task = asyncio.ensure_future(transaction)
+        self._apart.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._apart.discard(task)
+        # looked at, for nobody may be there to look: who gave up has said so already
+        _ = task.cancelled() or task.exception()
+
+    async def close(self) -> None:
+        """Wait for what goes on without a caller, and close the connections."""
+        if self._apart:
+            await asyncio.wait(self._apart)
+        await self._engine.dispose()
 
 
 async def add_new(connection: AsyncConnection, table: Table, row: Mapping[str, Any]) -> bool:
@@ -78,13 +103,13 @@ async def open_database(url: str) -> AsyncIterator[Database]:
     )
     if address.get_backend_name() == "sqlite":
         _set_up_sqlite(engine)
+    database = Database(engine)
     try:
-        database = Database(engine)
         async with database.writing() as connection:
             await connection.run_sync(migrate)
         yield database
     finally:
-        await engine.dispose()
+        await database.close()
 
 
 def _address(url: str) -> URL:
@@ -102,12 +127,22 @@ def _address(url: str) -> URL:
         if not address.database or address.database == ":memory:":
             # every connection would have a database of its own, and a restart would lose all
             raise StoreError("The store needs a file: write sqlite:///path.")
-        folder = Path(address.database).parent
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+        _make_file(Path(address.database))
     return address
+
+
+def _make_file(path: Path) -> None:
+    """Make a database file that is its owner's alone: it holds what others pasted."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"The folder {path.parent} cannot be made: {error.strerror}."
+        raise StoreError(message) from error
+    try:
+        if not path.exists():
+            path.touch(mode=0o600)
+    except OSError as error:
+        raise StoreError(f"The file {path} cannot be written: {error.strerror}.") from error
 
 
 def _set_up_sqlite(engine: AsyncEngine) -> None:
@@ -121,6 +156,8 @@ def _set_up_sqlite(engine: AsyncEngine) -> None:
             "foreign_keys=ON",
             "journal_mode=WAL",
             "synchronous=FULL",
+            # what is forgotten must not stay readable in the file
+            "secure_delete=ON",
         ):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()

@@ -27,8 +27,12 @@ class Deliveries:
         """Keep a delivery; False where it was delivered before, then nothing is to be done.
 
         One insert and nothing else. With `taken_by`, `taken_until` and one try it is taken at
-        once by who received it. May be cancelled at any moment: delivered again, it is kept once.
+        once by who received it. A caller may give up at any moment and is free at once; the
+        insert may succeed after that, and what is delivered again is still kept once.
         """
+        return await self._database.apart(self._receive(delivery))
+
+    async def _receive(self, delivery: Delivery) -> bool:
         async with self._database.writing() as connection:
             return await add_new(connection, DELIVERIES, as_row(delivery))
 

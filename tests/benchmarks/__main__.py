@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bot.diagnosis.signatures import literals
 from tests.benchmarks.generator import MB, parse_size
+from tests.benchmarks.keeping import keeping
 from tests.benchmarks.measure import CommandFailedError
 from tests.benchmarks.preflight import preflight
 from tests.benchmarks.rows import Bench, endless, in_words, pastes, scan, startup
@@ -96,6 +97,7 @@ PARTS: dict[str, Callable[[Bench, argparse.Namespace], Iterator[Row]]] = {
         bench, _LONGER * bench.size_bytes, as_file=options.big
     ),
     "preflight": lambda bench, _: preflight(bench),
+    "store": lambda bench, _: keeping(bench),
 }
 
 

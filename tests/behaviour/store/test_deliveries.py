@@ -6,8 +6,11 @@ import anyio
 import pytest
 
 from bot.errors import InputError, StoreError
+from bot.incidents.database import add_new
 from bot.incidents.delivery import Delivery
+from bot.incidents.fields import as_row
 from bot.incidents.store import Store, open_store
+from bot.incidents.tables import DELIVERIES
 from tests.behaviour.store.rows import AT, DAY, MINUTE, SECOND, delivery
 
 pytestmark = pytest.mark.anyio
@@ -125,18 +128,29 @@ async def test_what_kills_whoever_takes_it_is_given_up(store: Store) -> None:
 
 
 async def test_an_insert_may_be_given_up(url: str) -> None:
-    """A store that does not answer in time costs no more than that time, and nothing is lost."""
+    """Who stops waiting is free while the database still hangs, and nothing is lost or doubled."""
     async with open_store(url) as busy, open_store(url) as store:
         async with busy.database.writing() as connection:
-            await connection.exec_driver_sql("INSERT INTO deliveries VALUES ('E1', 'x', '{}', "
-                "'2030-01-02 03:04:05', NULL, NULL, NULL, 0)")  # fmt: skip
-            with pytest.raises(TimeoutError):
-                with anyio.fail_after(0.5):
-                    await store.deliveries.receive(delivery("E1"))
+            await add_new(connection, DELIVERIES, as_row(delivery("E1")))
+            with pytest.raises(TimeoutError), anyio.fail_after(0.2):
+                await store.deliveries.receive(delivery("E1"))
+            # nothing but this frees the other insert: it hung when its caller was free
             await connection.rollback()
 
         await store.deliveries.receive(delivery("E1"))
         assert await take(store) == ["E1"]
+
+
+async def test_a_store_that_closes_waits_for_what_was_given_up(url: str) -> None:
+    """Whether it is kept does not depend on how fast the bot stops."""
+    async with open_store(url) as busy:
+        async with open_store(url) as store, busy.database.writing() as connection:
+            await add_new(connection, DELIVERIES, as_row(delivery("E1")))
+            with pytest.raises(TimeoutError), anyio.fail_after(0.2):
+                await store.deliveries.receive(delivery("E1"))
+            await connection.rollback()
+
+        assert await take(busy) == ["E1"]
 
 
 async def test_old_ones_are_purged(store: Store) -> None:
