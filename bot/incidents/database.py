@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,6 +29,10 @@ _DRIVERS = {
 }
 _WRITES = "writes"
 _T = TypeVar("_T")
+_Gate = AbstractAsyncContextManager[Any]
+#: Connections in the pool, and how many of them are for what is not urgent.
+_POOL = 15
+_AT_ONCE = 10
 
 
 class Database:
@@ -38,19 +42,34 @@ class Database:
         self._engine = engine
         self._writer = engine.execution_options(**{_WRITES: True})
         self._apart: set[asyncio.Task[Any]] = set()
+        self._others = asyncio.Semaphore(_AT_ONCE)
+        # SQLite has one writer at a time and lets the others poll for it in no order: some would
+        # wait for seconds. Here they queue, and one of that queue at most is before an urgent one.
+        sqlite = engine.dialect.name == "sqlite"
+        self._turn: _Gate = asyncio.Lock() if sqlite else nullcontext()
+        self._queue: _Gate = asyncio.Lock() if sqlite else nullcontext()
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[AsyncConnection]:
         """Open a transaction that holds up no writer; raises StoreError."""
         with _explained(self._engine.url):
-            async with self._engine.begin() as connection:
+            async with self._others, self._engine.begin() as connection:
                 yield connection
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[AsyncConnection]:
-        """Open a transaction that may write; raises StoreError, and IntegrityError as it is."""
+        """Open a transaction that may write; raises StoreError, and IntegrityError as it is.
+
+        Not inside another one: that would wait for itself.
+        """
+        async with self._queue, self._others, self.writing_now() as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def writing_now(self) -> AsyncIterator[AsyncConnection]:
+        """Open a transaction that may write before all others that wait: for what Slack awaits."""
         with _explained(self._engine.url):
-            async with self._writer.begin() as connection:
+            async with self._turn, self._writer.begin() as connection:
                 yield connection
 
     async def apart(self, transaction: Coroutine[Any, Any, _T]) -> _T:
@@ -97,6 +116,8 @@ async def open_database(url: str) -> AsyncIterator[Database]:
     address = _address(url)
     engine = create_async_engine(
         address,
+        pool_size=_POOL,
+        max_overflow=0,
         pool_pre_ping=address.get_backend_name() != "sqlite",
         # they are other people's text, not yet redacted: an error must not carry it to a log
         hide_parameters=True,

@@ -33,7 +33,7 @@ class Deliveries:
         return await self._database.apart(self._receive(delivery))
 
     async def _receive(self, delivery: Delivery) -> bool:
-        async with self._database.writing() as connection:
+        async with self._database.writing_now() as connection:
             return await add_new(connection, DELIVERIES, as_row(delivery))
 
     async def take(
