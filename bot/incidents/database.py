@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
@@ -164,6 +165,11 @@ def _make_file(path: Path) -> None:
             path.touch(mode=0o600)
     except OSError as error:
         raise StoreError(f"The file {path} cannot be written: {error.strerror}.") from error
+    # asked before the driver tries, whose thread may outlive the loop when it cannot open a file
+    if not path.is_file():
+        raise StoreError(f"{path} is not a file, so it cannot hold the store.")
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise StoreError(f"The file {path} may not be read and written by this user.")
 
 
 def _set_up_sqlite(engine: AsyncEngine) -> None:

@@ -11,7 +11,7 @@ from bot.incidents.delivery import Delivery
 from bot.incidents.fields import as_row
 from bot.incidents.store import Store, open_store
 from bot.incidents.tables import DELIVERIES
-from tests.behaviour.store.rows import AT, DAY, MINUTE, SECOND, delivery
+from tests.behaviour.store.rows import AT, DAY, MINUTE, SECOND, delivery, opened
 
 pytestmark = pytest.mark.anyio
 
@@ -197,3 +197,27 @@ def test_a_time_without_a_zone_is_refused() -> None:
     """It would be read as another hour on another machine."""
     with pytest.raises(ValueError, match="received_at of the delivery has no time zone"):
         Delivery(id="E1", type="x", payload={}, received_at=AT.replace(tzinfo=None))
+
+
+async def test_a_delivery_waits_for_no_crowd(store: Store) -> None:
+    """However much else reads and waits to write, there is a connection for it."""
+    inside = anyio.Semaphore(0)
+    leave = anyio.Event()
+
+    async def read() -> None:
+        async with store.database.reading():
+            inside.release()
+            await leave.wait()
+
+    async def write(name: str) -> None:
+        await opened(store, key=name)
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(30):
+            tasks.start_soon(read)
+            tasks.start_soon(write, str(number))
+        for _ in range(10):
+            await inside.acquire()
+        with anyio.fail_after(30):
+            assert await store.deliveries.receive(delivery("E1"))
+        leave.set()
