@@ -1,0 +1,244 @@
+"""The report: the one parent of an incident's thread, which always shows how things stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from slack_sdk.models.blocks import (
+    Block,
+)
+
+from bot.reports.slack import fitting
+from bot.reports.slack.controls import controls
+from bot.reports.slack.marking import notification
+from bot.reports.slack.message import Message
+from bot.reports.slack.parts import (
+    Line,
+    Names,
+    Piece,
+    age,
+    block_id,
+    header,
+    line,
+    lines,
+    moment,
+    person,
+    web,
+    words,
+)
+from bot.reports.slack.standing import (
+    Fault,
+    Standing,
+    failing_ranks,
+    shown_state,
+    standing,
+    told,
+)
+from bot.reports.slack.values import (
+    CLOSED,
+    Choice,
+    Incident,
+    Link,
+    Links,
+    Purpose,
+    Stage,
+)
+from bot.triage.model import Checked, Machine
+
+#: More machines than these are in the thread.
+_MOST_MACHINES = 3
+_PLACED = {
+    "log": "the log places the rank there",
+    "launch": "placed by the launch, not by the log",
+    "guess": "a guess",
+    "asked": "picked by a person",
+}
+_LEVELS = ("paste", "look", "probe", "act")
+
+
+def report(
+    checked: Checked,
+    incident: Incident,
+    *,
+    now: datetime,
+    links: Links | None = None,
+    vms: Sequence[Choice] = (),
+    data_safe: bool = False,
+) -> Message:
+    """Return the parent of a thread.
+
+    `vms` are the job's, for a person to pick from where the placement is a guess. `data_safe`: what
+    the VM holds is backed up, or somebody said that nothing is to be kept.
+    """
+    stands = standing(checked, data_safe=data_safe)
+    name = Names(incident.revision)
+    # a guess is settled before anything else is read
+    first = stands.fault is Fault.GUESS and bool(vms) and incident.stage is Stage.OPEN
+    blocks = [
+        header(name("title"), _title(checked, stands, incident)),
+        lines(name("cause"), *_cause(checked, stands)),
+        *(controls(incident, stands, vms) if first else ()),
+        lines(name("facts"), *_facts(checked, stands, now)),
+        lines(name("next"), line(words("Next: ", bold=True), stands.next_step)),
+        *(() if first else _closing(incident, stands, vms, now)),
+        lines(name("readings"), *_readings(checked, incident, now)),
+        *_links(links or Links(), name),
+    ]
+    return fitting.message(
+        blocks=blocks,
+        text=notification(f"{_title(checked, stands, incident)}.", *_said(checked, stands)),
+        about={
+            "incident": incident.id,
+            "purpose": Purpose.REPORT.value,
+            "revision": incident.revision,
+        },
+    )
+
+
+def _title(checked: Checked, stands: Standing, incident: Incident) -> str:
+    if incident.stage in CLOSED:
+        return f"{incident.stage.value.capitalize()}: {incident.job or 'pasted log'}"
+    match stands.fault:
+        case Fault.HARMLESS:
+            return "No restart: the warnings are harmless"
+        case Fault.GUESS:
+            return f"Which VM? {stands.accused[0].host} is a guess"
+        case Fault.SHARED:
+            return f"Not one VM's fault: {_what(checked, checked.machines)}"
+        case Fault.NOWHERE:
+            return f"No VM known: {_what(checked, ())}"
+        case Fault.MACHINE:
+            more = len(stands.accused) - 1
+            others = f" and {more} more" if more else ""
+            return f"{stands.accused[0].host}{others}: {_what(checked, stands.accused)}"
+
+
+def _what(checked: Checked, machines: Sequence[Machine]) -> str:
+    """Say in a few words what is wrong."""
+    found = next(filter(None, map(told, machines)), "")
+    if found or checked.diagnosis is None:
+        return found or ("something is wrong" if checked.wrong else "nothing found")
+    return str(checked.diagnosis.cause).replace("_", " ")
+
+
+def _cause(checked: Checked, stands: Standing) -> Iterator[Line]:
+    about = (*stands.accused, *checked.machines)[:1]
+    found = next((each for one in about for each in one.findings), None)
+    said = checked.headline
+    if stands.fault is Fault.HARMLESS and checked.diagnosis is not None:
+        said = checked.diagnosis.summary
+    elif found is not None and not told(about[0]).startswith("VM in "):
+        said = found.why
+    yield line(words(said), words(f" Confidence: {checked.confidence}.", bold=True))
+
+
+def _facts(checked: Checked, stands: Standing, now: datetime) -> Iterator[Line]:
+    ranks = failing_ranks(checked, stands.accused)
+    yield line(words("Failing: ", bold=True), ranks or _no_ranks(stands))
+    for one in stands.accused[:_MOST_MACHINES]:
+        yield from _machine(one, now)
+    if (more := len(stands.accused) - _MOST_MACHINES) > 0:
+        yield line(f"{more} more VMs are in the thread.")
+    if not stands.accused and checked.machines:
+        asked = ", ".join(one.host for one in checked.machines[:_MOST_MACHINES])
+        yield line(words("Asked as a sample: ", bold=True), asked)
+        yield from _state(checked.machines[0], now, of=f" of {checked.machines[0].host}")
+    job = checked.job
+    if job is not None:
+        who = f" of {job.user}" if job.user else ""
+        yield line(
+            words("Job: ", bold=True), f"{job.cluster}:{job.id} {job.name}{who}, {job.state}"
+        )
+
+
+def _no_ranks(stands: Standing) -> str:
+    if stands.fault is Fault.SHARED:
+        return "every rank that was seen, all in the same way"
+    return "no rank" if stands.fault is Fault.HARMLESS else "the rank is not named in the log"
+
+
+def _machine(one: Machine, now: datetime) -> Iterator[Line]:
+    vm = one.vm
+    if vm is None:
+        why = one.vm_problem or "no cloud is configured"
+        yield line(words("VM: ", bold=True), words(one.host, code=True), f" ({why})")
+    else:
+        yield line(words("VM: ", bold=True), words(vm.name, code=True), f" {vm.type}")
+        yield line(words(f"{vm.location} · "), words(vm.id, code=True))
+    yield from _state(one, now)
+    because = (
+        f"{one.because} ({_PLACED[one.known_from]})" if one.because else _PLACED[one.known_from]
+    )
+    yield line(words("Why this VM: ", bold=True), because)
+    if one.held:
+        yield line(words("Held by somebody else: ", bold=True), one.held)
+
+
+def _state(one: Machine, now: datetime, of: str = "") -> Iterator[Line]:
+    if one.vm is not None:
+        state = words(shown_state(one.vm.raw_state), code=True)
+        yield line(words(f"API state{of}: ", bold=True), state, *_read(one.vm.read_at, now))
+
+
+def _read(at: datetime, now: datetime) -> tuple[Piece, ...]:
+    return (" read ", moment(at, now), f" ({age(now - at)} old)")
+
+
+def _closing(
+    incident: Incident, stands: Standing, vms: Sequence[Choice], now: datetime
+) -> Iterator[Block]:
+    """Return the controls, or what ended the incident."""
+    if incident.stage in CLOSED:
+        at = (" at ", moment(incident.closed_at, now)) if incident.closed_at else ()
+        ended = words(f"{incident.stage.value.capitalize()} by ", bold=True)
+        why = f": {incident.closed_because}" if incident.closed_because else ""
+        said = line(ended, person(incident.closed_by), *at, why or ".")
+        yield lines(block_id("closed", incident.revision), said)
+    else:
+        yield from controls(incident, stands, vms)
+
+
+def _readings(checked: Checked, incident: Incident, now: datetime) -> Iterator[Line]:
+    """Say how old what was read is, who asked, and what the bot could not look at."""
+    probed = [each for each in checked.machines if each.probed is not None][:1]
+    for one in probed:
+        if one.probed is not None:
+            yield line("Probed ", moment(one.probed.at, now), f" ({age(now - one.probed.at)} old)")
+    yield from _newest_line(checked, incident, now)
+    yield line("Asked by ", person(incident.asked_by), " at ", moment(incident.asked_at, now))
+    lacks = " ".join(checked.missing)
+    level = f"Level {checked.level} of 3 ({_LEVELS[checked.level]})"
+    yield line(f"{level}. Missing: {lacks}" if lacks else f"{level}; nothing it needs is missing.")
+
+
+def _newest_line(checked: Checked, incident: Incident, now: datetime) -> Iterator[Line]:
+    if (at := incident.newest_line_at) is not None:
+        yield line("Newest log line ", moment(at, now), f" ({age(now - at)} old)")
+    elif checked.diagnosis is not None and checked.diagnosis.log.last_time:
+        said = checked.diagnosis.log.last_time.replace("T", " ").partition(".")[0]
+        yield line(f"Newest log line {said} by the log's own clock")
+    elif checked.diagnosis is not None:
+        yield line("Newest log line: the log has no times")
+
+
+def _links(links: Links, name: Names) -> Iterator[Block]:
+    console = Link(label="VM in the console", url=links.console)
+    wanted = (console, Link(label="Job", url=links.job), *links.resources)
+    made = [one for one in map(web, wanted) if one is not None]
+    if made:
+        between: list[Piece] = [made[0]]
+        for one in made[1:]:
+            between += (" · ", one)
+        yield lines(name("links"), line(*between))
+
+
+def _said(checked: Checked, stands: Standing) -> Iterator[str]:
+    """Say the rest for the lock screen: ranks, state, what to do."""
+    ranks = failing_ranks(checked, stands.accused)
+    if ranks:
+        yield f"Failing: {ranks}."
+    for one in stands.accused[:1]:
+        if one.vm is not None:
+            yield f"{one.vm.name} is {shown_state(one.vm.raw_state)}."
+    yield f"Next: {stands.next_step}"

@@ -1,0 +1,259 @@
+"""What the views are made of: plain values, to which rows of the store are mapped.
+
+Ids of people, groups and channels are Slack's. Every text may be foreign: views escape it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class Action(StrEnum):
+    """What a control asks for: its `action_id`, and the value of a menu's entry."""
+
+    BACK_UP = "back_up"
+    RESTART = "restart"
+    TICKET = "draft_ticket"
+    WHY_NO_RESTART = "why_no_restart"
+    MORE = "more"
+    PROBE_AGAIN = "probe_again"
+    PREFLIGHT = "preflight"
+    RERUN = "rerun"
+    WRONG_VM = "wrong_vm"
+    DISMISS = "dismiss"
+    #: a menu of the job's VMs, and the button in its place where they are too many
+    PICK_VM = "pick_vm"
+    APPROVE = "approve"
+    DECLINE = "decline"
+    ASK_FOR_APPROVAL = "ask_for_approval"
+    OPEN_THREAD = "open_thread"
+    OPEN_LINK = "open_link"
+    NEW = "new"
+
+
+class Input(StrEnum):
+    """Fields of the modals: `block_id` and `action_id` alike."""
+
+    TEXT = "pasted_text"
+    FILE = "pasted_file"
+    JOB = "job"
+    RECENT = "recent_job"
+    VM = "vm"
+    WHY = "why"
+
+
+class Callback(StrEnum):
+    """Names of the modals: their `callback_id`."""
+
+    PASTE = "paste"
+    WRONG_VM = "wrong_vm"
+
+
+class Purpose(StrEnum):
+    """Why a message of ours exists; with the incident it tells our messages apart."""
+
+    REPORT = "report"
+    EVIDENCE = "evidence"
+    PROBES = "probes"
+    APPROVAL = "approval"
+    APPROVAL_ASKED = "approval_asked"
+    DRY_RUN = "dry_run"
+    LINK = "link"
+    SUMMARY = "summary"
+    #: seen by one person and kept by nobody
+    PRIVATE = "private"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Link:
+    """A place in the web; one that is not http or https is not shown."""
+
+    label: str
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Links:
+    """Where a report points to; what is empty is left out."""
+
+    #: the VM's page in the cloud's console
+    console: str = ""
+    #: the job's page
+    job: str = ""
+    #: the article's resources, from the settings
+    resources: tuple[Link, ...] = ()
+
+
+class Stage(StrEnum):
+    """How far an incident is."""
+
+    READING = "reading"
+    OPEN = "open"
+    RESOLVED = "resolved"
+    DISMISSED = "dismissed"
+
+
+#: Stages in which there is nothing left to press.
+CLOSED = frozenset({Stage.RESOLVED, Stage.DISMISSED})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Incident:
+    """One failing job or paste, as its messages need it."""
+
+    id: str
+    #: counts the edits of its parent: Slack wants new block ids with each
+    revision: int = 1
+    stage: Stage = Stage.OPEN
+    #: `slurm:48213`; empty for a paste
+    job: str = ""
+    #: who asked; empty for a watcher or a webhook
+    asked_by: str = ""
+    asked_at: datetime
+    #: who closed it, when and with which words
+    closed_by: str = ""
+    closed_at: datetime | None = None
+    closed_because: str = ""
+    #: what it comes to, in a sentence
+    headline: str = ""
+    #: its thread
+    channel: str = ""
+    permalink: str = ""
+    #: when the newest line of the log was written, where that is known with its zone
+    newest_line_at: datetime | None = None
+
+
+class Progress(StrEnum):
+    """How far a source is."""
+
+    PENDING = "pending"
+    READING = "reading"
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Source:
+    """One thing that is read for a report."""
+
+    #: log, scheduler, cloud, probes
+    name: str
+    progress: Progress = Progress.PENDING
+    #: what it said, or why it said nothing
+    said: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choice:
+    """One entry of a menu."""
+
+    #: what comes back: the VM's or the job's id
+    id: str
+    label: str
+    #: a few words below it
+    note: str = ""
+
+
+class Decision(StrEnum):
+    """What became of an approval."""
+
+    WAITING = "waiting"
+    APPROVED = "approved"
+    DECLINED = "declined"
+    EXPIRED = "expired"
+    VOIDED = "voided"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Consent:
+    """One person's approval."""
+
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Approval:
+    """One step that waits for people, or what they decided."""
+
+    id: str
+    revision: int = 1
+    incident: str
+    #: `Restart systemd-resolved in the guest.`
+    what: str
+    vm: str
+    #: id of the VM at the cloud; empty where there is none
+    vm_id: str = ""
+    #: what will not come back, one entry each; empty means that nothing is lost
+    loses: tuple[str, ...] = ()
+    #: what is done, in order
+    plan: tuple[str, ...] = ()
+    #: what it rests on: findings, state and their age, one sentence each
+    rests_on: tuple[str, ...] = ()
+    asked_by: str
+    asked_at: datetime
+    #: ids of people (`U…`) and of user groups (`S…`) who may decide
+    may_decide: tuple[str, ...]
+    #: how many different people have to approve
+    needed: int = 1
+    consents: tuple[Consent, ...] = ()
+    expires_at: datetime
+    decision: Decision = Decision.WAITING
+    #: who declined it, and when it was decided, expired or voided
+    decided_by: str = ""
+    decided_at: datetime | None = None
+    #: why it was declined, or what had changed
+    because: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """One line of an incident's timeline."""
+
+    at: datetime
+    what: str
+    #: who did it; empty for the bot itself
+    by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Waiting:
+    """An approval that waits for the reader of the Home tab."""
+
+    approval: Approval
+    permalink: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refusal:
+    """Why a control answers with words instead of doing what it says."""
+
+    action: Action
+    #: one sentence each
+    reasons: tuple[str, ...]
+    #: what is possible instead
+    instead: str = ""
+
+
+#: What each control is called; the words of the buttons that people expect.
+LABELS: Mapping[Action, str] = {
+    Action.BACK_UP: "Back up",
+    Action.RESTART: "Restart",
+    Action.TICKET: "Draft ticket",
+    Action.WHY_NO_RESTART: "Why no restart?",
+    Action.PROBE_AGAIN: "Probe again",
+    Action.PREFLIGHT: "Pre-flight all VMs",
+    Action.RERUN: "Re-run the job",
+    Action.WRONG_VM: "Wrong VM: pick another",
+    Action.DISMISS: "Dismiss",
+    Action.PICK_VM: "Pick the VM",
+    Action.APPROVE: "Approve",
+    Action.DECLINE: "Decline",
+    Action.ASK_FOR_APPROVAL: "Ask for approval",
+    Action.OPEN_THREAD: "Open the thread",
+    Action.NEW: "Check a job or a log",
+}
