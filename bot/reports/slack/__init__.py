@@ -1,1 +1,1 @@
-"""What people see in Slack, as functions from values to messages and views; nothing is sent here."""
+"""What people see in Slack, as functions from values to messages; nothing is sent here."""

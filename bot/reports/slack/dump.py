@@ -15,8 +15,11 @@ def unchecked(model: JsonObject) -> Json:
     if isinstance(model, OptionGroup):
         options = [_value(option) for option in model.options or ()]
         return {"label": _plain(model.label or ""), "options": options}
-    named = ((name, getattr(model, name, None)) for name in sorted(model.attributes))
-    return {name: _value(value) for name, value in named if value is not None}
+    named = {name: getattr(model, name, None) for name in sorted(model.attributes)}
+    rich = str(named.get("type")).startswith("rich_text")
+    # an empty list is a field that was not given, save in rich text
+    given = (name for name, value in named.items() if value is not None and (rich or value != []))
+    return {name: _value(named[name]) for name in given}
 
 
 def _value(value: object) -> object:

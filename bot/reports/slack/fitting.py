@@ -184,6 +184,11 @@ class _Sheet:
                 cutting.cut_rich(block, most, self.mark)
             case "table":
                 cutting.cut_table(block, most, self.mark)
+            case "plan":
+                outputs = list(walking.rich_texts(block))
+                for each in outputs:
+                    if cutting.rich_length(each) > most // len(outputs):
+                        cutting.cut_rich(each, most // len(outputs), self.mark)
             case "markdown":
                 block["text"] = cutting.cut(block["text"], most, self.mark)
             case _:

@@ -68,17 +68,13 @@ def _waiting(waiting: Sequence[Waiting], now: datetime) -> Iterator[Block]:
 def _incidents(incidents: Sequence[Incident], name: str) -> Iterator[Block]:
     for number, one in enumerate(incidents):
         closed = one.closed_at
+        asked_by = one.asked_by or "a watcher"
         ended = joined(one.stage.value, clock(closed)) if closed else Markup("")
         yield _entry(
             f"{name}-{number}",
             bold(one.job or "pasted log"),
             joined(one.headline or "It is being read."),
-            joined(
-                "Asked",
-                clock(one.asked_at),
-                "by",
-                mention(one.asked_by) or one.asked_by or "a watcher",
-            ),
+            joined("Asked", clock(one.asked_at), "by", mention(one.asked_by) or asked_by),
             ended,
             about=one.id,
             permalink=one.permalink,

@@ -13,6 +13,7 @@ from slack_sdk.models.blocks import (
     PlainTextInputElement,
     StaticSelectElement,
 )
+from slack_sdk.models.blocks.block_elements import FileInputElement
 
 from bot.reports import limits
 from bot.reports.limits import Unit
@@ -90,11 +91,11 @@ def wrong_vm(
         placeholder=plain("e.g. the rank printed its host name"),
     )
     now = [lines("now", line("The report is about ", words(current, code=True), "."))]
+    menu = _select(Input.VM, vms, LABELS[Action.PICK_VM])
+    recorded = "It is recorded with your name."
     fields = (
-        _input(Input.VM, "The VM", _select(Input.VM, vms, LABELS[Action.PICK_VM]), optional=False),
-        _input(
-            Input.WHY, "How do you know?", why, "It is recorded with your name.", optional=False
-        ),
+        _input(Input.VM, "The VM", menu, optional=False),
+        _input(Input.WHY, "How do you know?", why, recorded, optional=False),
     )
     nothing = lines("none", line("The job has no VMs that I know of: give a job ID first."))
     return fitting.modal(

@@ -63,11 +63,10 @@ def refused(refusal: Refusal, links: Links | None = None) -> Message:
         Action.RESTART: "Restart is not possible now",
     }.get(asked, f"{LABELS.get(asked, asked.value)} is not possible now")
     reasons = refusal.reasons or ("Nothing that was read so far calls for it.",)
+    instead = refusal.instead or "Probe again first."
     blocks = [
         listed(_ONCE("reasons"), map(line, reasons), title=f"{title}:"),
-        lines(
-            _ONCE("nothing"), line("Nothing was done. ", refusal.instead or "Probe again first.")
-        ),
+        lines(_ONCE("nothing"), line("Nothing was done. ", instead)),
     ]
     resources = [one for one in map(web, (links or Links()).resources) if one is not None]
     if resources:
@@ -81,19 +80,14 @@ def linked(incident: Incident) -> Message:
     Buttons live in one place. Without an address of the thread its channel is named.
     """
     name = Names(incident.revision)
-    about = incident.job or "This log"
+    already = f"{incident.job or 'This log'} is looked at already"
     blocks = [
         lines(
             name("link"),
-            line(
-                words(f"{about} is looked at already", bold=True),
-                ", in ",
-                channel(incident.channel),
-            ),
+            line(words(already, bold=True), ", in ", channel(incident.channel)),
             line(incident.headline or "It is being read."),
-            line(
-                "Asked there by ", person(incident.asked_by), ". Buttons are in the thread alone."
-            ),
+            line("Asked there by ", person(incident.asked_by), "."),
+            line("The buttons are in that thread alone."),
         )
     ]
     if web(Link(label="", url=incident.permalink)) is not None:
@@ -101,7 +95,7 @@ def linked(incident: Incident) -> Message:
         blocks.append(actions(name("controls"), open_it))
     return fitting.message(
         blocks=blocks,
-        text=notification(f"{about} is looked at already.", incident.headline),
+        text=notification(f"{already}.", incident.headline),
         about={
             "incident": incident.id,
             "purpose": Purpose.LINK.value,
@@ -132,15 +126,11 @@ def invite(command: str, bot: str) -> Message:
         lines(
             _ONCE("invite"),
             line("I am not a member of this channel, so I cannot post a report here."),
-            line("Nothing was started. Write ", words(f"/invite @{bot}", code=True), " here, then"),
-            line(
-                words(command, code=True),
-                " again. In a direct message to me no invitation is needed.",
-            ),
+            line("Nothing was started. Invite me: ", words(f"/invite @{bot}", code=True)),
+            line("Then try again: ", words(command, code=True)),
+            line("In a direct message to me no invitation is needed."),
         ),
-        text=notification(
-            f"I am not a member of this channel: write /invite @{bot}, then try again."
-        ),
+        text=notification("I am not a member of this channel. Invite me, then try again."),
     )
 
 

@@ -13,7 +13,8 @@ from slack_sdk.models.blocks import (
     TaskCardBlock,
 )
 
-from bot.reports.slack import escaping, fitting
+from bot.reports import limits
+from bot.reports.slack import cutting, escaping, fitting
 from bot.reports.slack.marking import notification
 from bot.reports.slack.message import Message
 from bot.reports.slack.parts import Names, header, line, lines, moment, person, words
@@ -72,16 +73,22 @@ def _steps(name: Names, sources: Sequence[Source]) -> Block:
 
 
 def _plan(name: Names, title: str, sources: Sequence[Source]) -> Block:
-    tasks = [
-        TaskCardBlock(
-            task_id=f"{number}",
-            title=escaping.plain_text(one.name),
-            status=_SHOWN[one.progress][2],
-            output=_rich(_words(one)),
-        )
-        for number, one in enumerate(sources, 1)
-    ]
-    return PlanBlock(block_id=name("sources"), title=escaping.plain_text(title), tasks=tasks)
+    tasks = [_task(number, one) for number, one in enumerate(sources, 1)]
+    return PlanBlock(block_id=name("sources"), title=_title(title), tasks=tasks)
+
+
+def _task(number: int, one: Source) -> TaskCardBlock:
+    short = _title(one.name)
+    said = _words(one) if short == escaping.plain_text(one.name) else f"{one.name}: {_words(one)}"
+    return TaskCardBlock(
+        task_id=str(number), title=short, status=_SHOWN[one.progress][2], output=_rich(said)
+    )
+
+
+def _title(text: str) -> str:
+    """Cut a title of a plan or a task, for which no page names a limit, as a header is cut."""
+    text, most = escaping.plain_text(text), limits.most("header.text")
+    return text if limits.length(text) <= most else cutting.cut(text, most)
 
 
 def _rich(text: str) -> RichTextBlock:

@@ -36,6 +36,7 @@ _READ = (
     "title",
     "label",
     "text",
+    "description",
     "fields",
     "hint",
     "elements",

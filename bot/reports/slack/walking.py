@@ -73,4 +73,6 @@ def size(block: Json) -> int:
             return length(block["text"])
         case "section" if "text" in block:
             return length(block["text"]["text"])
+        case "plan":
+            return sum(map(rich_length, rich_texts(block)))
     return 0

@@ -1,0 +1,1 @@
+"""Prove what people see in Slack."""

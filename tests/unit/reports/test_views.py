@@ -1,0 +1,168 @@
+"""Every view at and over each limit, and with any foreign text in every field of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.reports.slack.message import Json, Message, View
+from tests.unit.reports.judge import judge, objects, strings
+from tests.unit.reports.made import ADDRESSES, ALICE, BOB, ONCALL, usual, views
+
+NAMES = tuple(views())
+PEOPLE = {ALICE, BOB, ONCALL}
+SECRET = "AKIAIOSFODNN7EXAMPLE"
+
+
+def sent(view: Message | View) -> Json:
+    """Return what goes over the wire."""
+    return view.to_post() if isinstance(view, Message) else view.to_view()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_view_is_one_that_slack_takes(name: str) -> None:
+    """With texts of everyday length nothing is cut, so nothing is attached."""
+    view = views()[name]
+    judge(view)
+    assert view.attachments == ()
+
+
+@pytest.mark.parametrize("size", [23, 24, 25, 74, 75, 76, 149, 150, 151, 199, 200, 201])
+def test_every_view_fits_at_and_over_each_small_limit(size: int) -> None:
+    """A field of any length leaves a view that Slack takes."""
+    for view in views(lambda _field, _text: "x" * size).values():
+        judge(view)
+
+
+@pytest.mark.parametrize("size", [2999, 3000, 3001, 14_000])
+@pytest.mark.parametrize("unit", ["x", "<", "\U0001f525", "wo rd\n", '"\\'])
+def test_every_view_fits_at_and_over_each_large_limit(size: int, unit: str) -> None:
+    """The same for long ones, whatever escaping or counting makes of their characters."""
+    text = (unit * size)[:size]
+    for view in views(lambda _field, _text: text).values():
+        judge(view)
+
+
+@pytest.mark.parametrize("size", [100, 3000, 9000])
+def test_what_is_cut_is_attached_whole(size: int) -> None:
+    """The last words of every field are in the view or in a file that goes with it."""
+    marks: dict[str, str] = {}
+
+    def short(field: str, _text: str) -> str:
+        return marks.setdefault(field, f"end{len(marks):03}")
+
+    seen = {name: json.dumps(sent(view)) for name, view in views(short).items()}
+    for name, view in views(lambda field, _: f"{'x' * size} {marks[field]}").items():
+        shown = json.dumps(sent(view))
+        files = b"".join(each.content for each in view.attachments).decode()
+        for mark in set(re.findall(r"end\d{3}", seen[name])):
+            assert mark in shown or mark in files, (name, mark)
+
+
+def test_a_text_that_is_cut_says_so() -> None:
+    """Nobody takes a part for the whole."""
+    for name, view in views(lambda _field, _text: "x" * 9000).items():
+        if view.attachments:
+            mark = "whole text attached" if isinstance(view, Message) else "…"
+            assert mark in json.dumps(sent(view), ensure_ascii=False), name
+
+
+def test_the_same_values_make_the_same_view() -> None:
+    """No clock, no chance: an edit changes only what has changed."""
+    first, second = views(), views()
+    assert {name: sent(view) for name, view in first.items()} == {
+        name: sent(view) for name, view in second.items()
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_control_carries_an_id_and_nothing_else(name: str) -> None:
+    """What a click brings back is looked up in the store: a message can be forged or old."""
+    ids = re.compile(r"(?:[a-z_]+:)?(?:inc_01JDY|apr_01JDZ)|vm-\d+|home")
+    for each in objects(list(views()[name].blocks)):
+        if each.get("type") == "button" or ("value" in each and "text" in each):
+            assert ids.fullmatch(each["value"]), each
+
+
+HOSTILE = [
+    "<!channel>", "<!here>", "<!everyone>", "<@U024BE7LA>", "<#C024BE91L>", "<!subteam^S0614TZR8>",
+    "@here", "@channel", "<https://evil.example|gpu-8>", "[gpu-8](https://evil.example)",
+    "https://evil.example", "www.evil.example", "mailto:a@evil.example", "`", "```", "*bold*",
+    "_it_", "~no~", "> quote", "# head", "- item", "1. item", "| a | b |", "<b>", "&lt;!channel&gt;",
+    "&amp;", ":fire:", "\u202e", "\u200b", "\u2066", "\ufeff", "\u00ad", "\0", "\r\n", "\n", "\t",
+    "\x1b[31m", "\u2028", "\ud800", "=?utf-8?b?aGk=?=", "\nBcc: a@evil.example", "'\"", "\\",
+    "<!date^0^{date}^https://evil.example|x>", "]]>", "<script>alert(1)</script>", "é", "🔥",
+]  # fmt: skip
+FOREIGN = st.lists(st.sampled_from(HOSTILE) | st.text(max_size=8), min_size=1, max_size=8).map(
+    "".join
+)
+_TOKEN = re.compile(r"<[^<>]*>")
+_OURS = re.compile(
+    rf"<@(?:{ALICE}|{BOB})>|<!subteam\^{ONCALL}>|<!date\^\d+\^[^<>^|]+\|[\d: -]+ UTC>"
+)
+
+
+@given(FOREIGN)
+def test_nothing_foreign_pings_links_styles_or_breaks_out(text: str) -> None:
+    """In any field of any view: mentions, links and styles are those that we made, no others."""
+    made = views(lambda _field, _text: text)
+    for name, view in made.items():
+        judge(view)
+        for each in objects(sent(view)):
+            _is_harmless(name, each)
+        for shown in strings(sent(view)):
+            assert not any(unicodedata.category(char) in {"Cf", "Cs", "Zl", "Zp"} for char in shown)
+            assert not any(
+                unicodedata.category(char) == "Cc"
+                for char in shown.replace("\n", "").replace("\t", "")
+            )
+
+
+def _is_harmless(name: str, each: Json) -> None:
+    kind = each.get("type")
+    assert kind not in {"broadcast", "emoji", "team", "markdown"}, name
+    if kind in {"user", "usergroup"}:
+        assert each[f"{kind}_id"] in PEOPLE, name
+    if "url" in each:
+        assert each["url"] in ADDRESSES, name
+    if kind == "plain_text":
+        assert each["emoji"] is False, name
+        assert "<" not in each["text"] and "\n" not in each["text"], name
+    if kind == "mrkdwn":
+        assert each["verbatim"] is True, name
+        _is_harmless_mrkdwn(each["text"], bold=2)
+    if "metadata" in each:
+        _is_harmless_mrkdwn(each["text"], bold=0)
+        assert "\n" not in each["text"]
+
+
+def _is_harmless_mrkdwn(text: str, *, bold: int) -> None:
+    rest = _TOKEN.sub(lambda found: "" if _OURS.fullmatch(found[0]) else found[0], text)
+    assert "<" not in rest and ">" not in rest
+    assert not re.search(r"&(?!amp;|lt;|gt;)", rest)
+    assert rest.count("*") in {0, bold}
+    assert "`" not in rest and "~" not in rest and "@" not in rest and "://" not in rest
+    assert not re.search(r"(?<!\w)_\w", rest)
+    assert not re.search(r":[a-z_]+:", rest)
+
+
+def test_secrets_are_shown_nowhere() -> None:
+    """Neither in the view nor beside it, nor where an unseen mark was put into one."""
+    for hidden in (SECRET, f"{SECRET[:6]}\u200b{SECRET[6:]}", f"\x1b[1m{SECRET}\x1b[0m"):
+        for name, view in views(lambda _field, text, key=hidden: f"{text} {key}").items():  # type: ignore[misc]
+            files = b"".join(each.content for each in view.attachments).decode()
+            shown = json.dumps(sent(view)) + files
+            assert SECRET not in re.sub(r"\\u200b|\\ufffd", "", shown), name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_lock_screen_says_something(name: str) -> None:
+    """`text` is set for notifications and screen readers, in words of the message."""
+    view = views(usual)[name]
+    if isinstance(view, Message):
+        assert len(view.text) > 8
