@@ -27,11 +27,10 @@ def cut(text: str, most: int, mark: str = WHOLE_ATTACHED) -> str:
     if most < _ROOM_FOR_WORDS:
         mark = ELLIPSIS
     kept = _prefix(text, max(most - length(mark), 0))
-    kept = _OPEN_TOKEN.sub("", kept)
     if len(kept) > _ROOM_FOR_WORDS:
         end = max(kept.rfind("\n", -_REACH), kept.rfind(" ", -_REACH))
         kept = kept[:end] if end > 0 else kept
-    kept = kept.rstrip()
+    kept = _OPEN_TOKEN.sub("", kept).rstrip()
     if (len(kept) - len(kept.rstrip("\\"))) % 2:
         kept = kept[:-1]
     return kept + mark
@@ -108,7 +107,7 @@ def last_row(mark: str, width: int) -> list[Json]:
 
 def _shorter(cell: Json, most: int) -> Json:
     text = reading(cell)
-    return cell if length(text) <= most else _raw(cut(text, most, ELLIPSIS))
+    return cell if length(text) <= most else _raw(_prefix(text, most - 1) + ELLIPSIS)
 
 
 def _raw(text: str) -> Json:
