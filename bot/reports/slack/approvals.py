@@ -186,7 +186,7 @@ def asked(approval: Approval, by: str, *, now: datetime) -> Message:
             lines(
                 name("asked"),
                 line(*people(approval.may_decide), ": ", person(by), " asks you to decide:"),
-                line(words(approval.what, bold=True), " on ", words(approval.vm, code=True)),
+                line(words(approval.what, bold=True), " VM: ", words(approval.vm, code=True)),
                 line("Expires at ", moment(approval.expires_at, now), ". The card is above."),
             )
         ],

@@ -62,7 +62,9 @@ def _rich(node: Json) -> str:
     if kind == "rich_text":
         return "\n".join(_rich(each).rstrip("\n") for each in node["elements"])
     if kind == "rich_text_list":
-        return "\n".join(f"• {_rich(each)}" for each in node["elements"])
+        ordered = node.get("style") == "ordered"
+        entries = enumerate(map(_rich, node["elements"]), 1)
+        return "\n".join(f"{f'{n}.' if ordered else '•'} {entry}" for n, entry in entries)
     return "".join(map(_inline, node["elements"]))
 
 
@@ -72,7 +74,9 @@ def _inline(node: Json) -> str:
         return f"{node.get('text') or ''} ({node['url']})".strip()
     if kind == "date":
         return str(node.get("fallback", ""))
-    if kind in {"user", "usergroup", "channel"}:
+    if kind == "channel":
+        return f"#{node['channel_id']}"
+    if kind in {"user", "usergroup"}:
         return f"@{node[f'{kind}_id']}"
     return str(node.get("text", ""))
 

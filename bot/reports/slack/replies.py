@@ -140,8 +140,9 @@ def _way_in(one: Machine) -> str:
     if one.probed.failure is not None:
         return f"{one.probed.failure}: {one.probed.detail}"
     took = one.probed.login_ms
-    key = "; host key taken on first use, without proof" if one.probed.host_key_on_first_use else ""
-    return f"SSH{'' if took is None else f', login {took} ms'}{key} {one.probed.detail}".strip()
+    key = "host key taken on first use, without proof" if one.probed.host_key_on_first_use else ""
+    said = ("SSH", f"login {took} ms" if took is not None else "", key, one.probed.detail)
+    return "; ".join(filter(None, said))
 
 
 def _brief(one: Machine) -> str:

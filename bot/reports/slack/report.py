@@ -80,20 +80,27 @@ def report(
         lines(name("cause"), *_cause(checked, stands)),
         *(controls(incident, stands, vms) if first else ()),
         lines(name("facts"), *_facts(checked, stands, now)),
-        lines(name("next"), line(words("Next: ", bold=True), stands.next_step)),
+        *_next(incident, stands, name),
         *(() if first else _closing(incident, stands, vms, now)),
         lines(name("readings"), *_readings(checked, incident, now)),
         *_links(links or Links(), name),
     ]
     return fitting.message(
         blocks=blocks,
-        text=notification(f"{_title(checked, stands, incident)}.", *_said(checked, stands)),
+        text=notification(
+            f"{_title(checked, stands, incident)}.", *_said(checked, stands, incident)
+        ),
         about={
             "incident": incident.id,
             "purpose": Purpose.REPORT.value,
             "revision": incident.revision,
         },
     )
+
+
+def _next(incident: Incident, stands: Standing, name: Names) -> Iterator[Block]:
+    if incident.stage not in CLOSED:
+        yield lines(name("next"), line(words("Next: ", bold=True), stands.next_step))
 
 
 def _title(checked: Checked, stands: Standing, incident: Incident) -> str:
@@ -135,7 +142,7 @@ def _cause(checked: Checked, stands: Standing) -> Iterator[Line]:
 
 def _facts(checked: Checked, stands: Standing, now: datetime) -> Iterator[Line]:
     ranks = failing_ranks(checked, stands.accused)
-    yield line(words("Failing: ", bold=True), ranks or _no_ranks(stands))
+    yield line(words(f"{_whose(stands)}: ", bold=True), ranks or _no_ranks(stands))
     for one in stands.accused[:_MOST_MACHINES]:
         yield from _machine(one, now)
     if (more := len(stands.accused) - _MOST_MACHINES) > 0:
@@ -152,6 +159,10 @@ def _facts(checked: Checked, stands: Standing, now: datetime) -> Iterator[Line]:
         )
 
 
+def _whose(stands: Standing) -> str:
+    return "Warned" if stands.fault is Fault.HARMLESS else "Failing"
+
+
 def _no_ranks(stands: Standing) -> str:
     if stands.fault is Fault.SHARED:
         return "every rank that was seen, all in the same way"
@@ -162,7 +173,8 @@ def _machine(one: Machine, now: datetime) -> Iterator[Line]:
     vm = one.vm
     if vm is None:
         why = one.vm_problem or "no cloud is configured"
-        yield line(words("VM: ", bold=True), words(one.host, code=True), f" ({why})")
+        yield line(words("VM: ", bold=True), words(one.host, code=True))
+        yield line(words("API state: ", bold=True), f"not read: {why}")
     else:
         yield line(words("VM: ", bold=True), words(vm.name, code=True), f" {vm.type}")
         yield line(words(f"{vm.location} · "), words(vm.id, code=True))
@@ -209,7 +221,10 @@ def _readings(checked: Checked, incident: Incident, now: datetime) -> Iterator[L
     yield line("Asked by ", person(incident.asked_by), " at ", moment(incident.asked_at, now))
     lacks = " ".join(checked.missing)
     level = f"Level {checked.level} of 3 ({_LEVELS[checked.level]})"
-    yield line(f"{level}. Missing: {lacks}" if lacks else f"{level}; nothing it needs is missing.")
+    plans = "" if checked.level == len(_LEVELS) - 1 else ": steps are shown, not done"
+    yield line(
+        f"{level}{plans}. {f'Missing: {lacks}' if lacks else 'Nothing it needs is missing.'}"
+    )
 
 
 def _newest_line(checked: Checked, incident: Incident, now: datetime) -> Iterator[Line]:
@@ -233,12 +248,13 @@ def _links(links: Links, name: Names) -> Iterator[Block]:
         yield lines(name("links"), line(*between))
 
 
-def _said(checked: Checked, stands: Standing) -> Iterator[str]:
+def _said(checked: Checked, stands: Standing, incident: Incident) -> Iterator[str]:
     """Say the rest for the lock screen: ranks, state, what to do."""
     ranks = failing_ranks(checked, stands.accused)
     if ranks:
-        yield f"Failing: {ranks}."
+        yield f"{_whose(stands)}: {ranks}."
     for one in stands.accused[:1]:
         if one.vm is not None:
             yield f"{one.vm.name} is {shown_state(one.vm.raw_state)}."
-    yield f"Next: {stands.next_step}"
+    if incident.stage not in CLOSED:
+        yield f"Next: {stands.next_step}"

@@ -144,7 +144,7 @@ def _next_step(
 ) -> str:
     if fault is Fault.GUESS:
         return (
-            "Pick the VM first: where the rank runs is a guess, so nothing that loses is offered."
+            "Pick the VM first: where the rank runs is a guess, so nothing destructive is offered."
         )
     if offer is not None and recommended is not None:
         step = f"{offer.what[:1].lower()}{offer.what[1:]} Loses {offer.loses.removesuffix('.')}."
