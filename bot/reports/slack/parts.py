@@ -87,7 +87,7 @@ def person(user: str) -> RichTextElement:
         return RichTextElementParts.User(user_id=user)
     if is_group(user):
         return RichTextElementParts.UserGroup(usergroup_id=user)
-    return words(user or "nobody by name")
+    return words(user or "a watcher")
 
 
 def channel(name: str) -> RichTextElement:

@@ -11,6 +11,7 @@ from slack_sdk.models.blocks import (
 
 from bot.reports.slack import fitting
 from bot.reports.slack.controls import controls
+from bot.reports.slack.footing import pointers, readings
 from bot.reports.slack.marking import notification
 from bot.reports.slack.message import Message
 from bot.reports.slack.parts import (
@@ -24,7 +25,6 @@ from bot.reports.slack.parts import (
     lines,
     moment,
     person,
-    web,
     words,
 )
 from bot.reports.slack.standing import (
@@ -39,7 +39,6 @@ from bot.reports.slack.values import (
     CLOSED,
     Choice,
     Incident,
-    Link,
     Links,
     Purpose,
     Stage,
@@ -54,7 +53,6 @@ _PLACED = {
     "guess": "a guess",
     "asked": "picked by a person",
 }
-_LEVELS = ("paste", "look", "probe", "act")
 
 
 def report(
@@ -82,8 +80,8 @@ def report(
         lines(name("facts"), *_facts(checked, stands, now)),
         *_next(incident, stands, name),
         *(() if first else _closing(incident, stands, vms, now)),
-        lines(name("readings"), *_readings(checked, incident, now)),
-        *_links(links or Links(), name),
+        lines(name("readings"), *readings(checked, incident, now)),
+        *pointers(links or Links(), name),
     ]
     return fitting.message(
         blocks=blocks,
@@ -209,43 +207,6 @@ def _closing(
         yield lines(block_id("closed", incident.revision), said)
     else:
         yield from controls(incident, stands, vms)
-
-
-def _readings(checked: Checked, incident: Incident, now: datetime) -> Iterator[Line]:
-    """Say how old what was read is, who asked, and what the bot could not look at."""
-    probed = [each for each in checked.machines if each.probed is not None][:1]
-    for one in probed:
-        if one.probed is not None:
-            yield line("Probed ", moment(one.probed.at, now), f" ({age(now - one.probed.at)} old)")
-    yield from _newest_line(checked, incident, now)
-    yield line("Asked by ", person(incident.asked_by), " at ", moment(incident.asked_at, now))
-    lacks = " ".join(checked.missing)
-    level = f"Level {checked.level} of 3 ({_LEVELS[checked.level]})"
-    plans = "" if checked.level == len(_LEVELS) - 1 else ": steps are shown, not done"
-    yield line(
-        f"{level}{plans}. {f'Missing: {lacks}' if lacks else 'Nothing it needs is missing.'}"
-    )
-
-
-def _newest_line(checked: Checked, incident: Incident, now: datetime) -> Iterator[Line]:
-    if (at := incident.newest_line_at) is not None:
-        yield line("Newest log line ", moment(at, now), f" ({age(now - at)} old)")
-    elif checked.diagnosis is not None and checked.diagnosis.log.last_time:
-        said = checked.diagnosis.log.last_time.replace("T", " ").partition(".")[0]
-        yield line(f"Newest log line {said} by the log's own clock")
-    elif checked.diagnosis is not None:
-        yield line("Newest log line: the log has no times")
-
-
-def _links(links: Links, name: Names) -> Iterator[Block]:
-    console = Link(label="VM in the console", url=links.console)
-    wanted = (console, Link(label="Job", url=links.job), *links.resources)
-    made = [one for one in map(web, wanted) if one is not None]
-    if made:
-        between: list[Piece] = [made[0]]
-        for one in made[1:]:
-            between += (" · ", one)
-        yield lines(name("links"), line(*between))
 
 
 def _said(checked: Checked, stands: Standing, incident: Incident) -> Iterator[str]:

@@ -1,0 +1,52 @@
+"""The foot of a report: how old each reading is, who asked, what is missing, where to look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from slack_sdk.models.blocks import Block
+
+from bot.reports.slack.parts import Line, Names, Piece, age, line, lines, moment, person, web
+from bot.reports.slack.values import Incident, Link, Links
+from bot.triage.model import Checked
+
+_LEVELS = ("paste", "look", "probe", "act")
+
+
+def readings(checked: Checked, incident: Incident, now: datetime) -> Iterator[Line]:
+    """Say how old what was read is, who asked, and what the bot could not look at."""
+    probed = [each for each in checked.machines if each.probed is not None][:1]
+    for one in probed:
+        if one.probed is not None:
+            yield line("Probed ", moment(one.probed.at, now), f" ({age(now - one.probed.at)} old)")
+    yield from _newest_line(checked, incident, now)
+    yield line("Asked by ", person(incident.asked_by), " at ", moment(incident.asked_at, now))
+    lacks = " ".join(checked.missing)
+    level = f"Level {checked.level} of 3 ({_LEVELS[checked.level]})"
+    plans = "" if checked.level == len(_LEVELS) - 1 else ": steps are shown, not done"
+    yield line(
+        f"{level}{plans}. {f'Missing: {lacks}' if lacks else 'Nothing it needs is missing.'}"
+    )
+
+
+def _newest_line(checked: Checked, incident: Incident, now: datetime) -> Iterator[Line]:
+    if (at := incident.newest_line_at) is not None:
+        yield line("Newest log line ", moment(at, now), f" ({age(now - at)} old)")
+    elif checked.diagnosis is not None and checked.diagnosis.log.last_time:
+        said = checked.diagnosis.log.last_time.replace("T", " ").partition(".")[0]
+        yield line(f"Newest log line {said} by the log's own clock")
+    elif checked.diagnosis is not None:
+        yield line("Newest log line: the log has no times")
+
+
+def pointers(links: Links, name: Names) -> Iterator[Block]:
+    """Return the links of a report; what is not a web address is left out."""
+    console = Link(label="VM in the console", url=links.console)
+    wanted = (console, Link(label="Job", url=links.job), *links.resources)
+    made = [one for one in map(web, wanted) if one is not None]
+    if made:
+        between: list[Piece] = [made[0]]
+        for one in made[1:]:
+            between += (" · ", one)
+        yield lines(name("links"), line(*between))
