@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterable
 
 from bot.diagnosis.peeling import strip_ansi
 from bot.diagnosis.redact import redact
@@ -31,6 +32,7 @@ _UNSEEN = re.compile(
     "]"
 )
 _NEWLINE = re.compile(r"\r\n?")
+_LINE_END = re.compile(r"[\r\n]+")
 _SPACE = re.compile(r"\s+")
 
 
@@ -46,6 +48,12 @@ def clean(text: str) -> str:
     bare = redact(_UNSEEN.sub("", text))
     found, seen = sum(bare.counts.values()), sum(known.counts.values())
     return bare.text if found > seen else known.text
+
+
+def clean_lines(texts: Iterable[str]) -> list[str]:
+    """Return as many lines as given, cleaned together: a private key has several."""
+    rows = (_LINE_END.sub(" ", strip_ansi(text)).replace("\x1b", MARK) for text in texts)
+    return clean("\n".join(rows)).split("\n")
 
 
 def one_line(text: str) -> str:

@@ -58,9 +58,9 @@ def evidence(checked: Checked, incident: Incident) -> Message:
 def _numbered(found: Sequence[Evidence]) -> str:
     """Put the line numbers before the lines; redacted together, since a key has several lines."""
     ordered = sorted(found, key=lambda each: each.line)
-    texts = escaping.clean("\n".join(" ".join(each.text.split("\n")) for each in ordered))
+    texts = escaping.clean_lines(each.text for each in ordered)
     width = len(str(ordered[-1].line))
-    pairs = zip(ordered, texts.split("\n"), strict=True)
+    pairs = zip(ordered, texts, strict=True)
     return "\n".join(f"{each.line:>{width}}  {text}" for each, text in pairs)
 
 

@@ -199,3 +199,10 @@ def test_an_empty_text_is_shown_as_one(context: str) -> None:
     if context not in {"html", "file"}:
         assert ESCAPERS[context]("")
         assert ESCAPERS[context](" \n\0"[:2])
+
+
+@given(st.lists(FOREIGN, min_size=1, max_size=6))
+@example(["a\rb", "\x1b]0;c", "\x07", "\r\n", "-----BEGIN RSA PRIVATE KEY-----"])
+def test_lines_that_are_cleaned_together_stay_as_many(texts: list[str]) -> None:
+    """A line keeps its number whatever it holds, also where an escape sequence never ends."""
+    assert len(escaping.clean_lines(texts)) == len(texts)

@@ -135,7 +135,7 @@ def test_probes_stand_side_by_side() -> None:
 
 
 def test_probes_of_many_machines_stay_readable() -> None:
-    """A column of questions, two machines and the healthy one; the others are told in a line each."""
+    """Questions, two machines and the healthy one; the others are told in a line each."""
     many = checked(machines=tuple(machine(f"gpu-{n}") for n in range(9)))
     view = probes(many, incident(), now=NOW)
     judge(view)

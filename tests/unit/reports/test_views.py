@@ -7,10 +7,10 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from bot.reports.slack.message import Json, Message, View
-from tests.unit.reports.hostile import FOREIGN, LEAKED
+from tests.unit.reports.hostile import BITS, FOREIGN, LEAKED
 from tests.unit.reports.judge import judge, objects, strings
 from tests.unit.reports.made import ADDRESSES, ALICE, BOB, ONCALL, usual, views
 
@@ -95,6 +95,8 @@ _OURS = re.compile(
 
 
 @given(FOREIGN)
+@example("".join(BITS))
+@example("a\rb\x1b]0;c")
 def test_nothing_foreign_pings_links_styles_or_breaks_out(text: str) -> None:
     """In any field of any view: mentions, links and styles are those that we made, no others."""
     made = views(lambda _field, _text: text)
