@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from slack_sdk.models.blocks import Block, InteractiveElement, StaticSelectElement
 
-from bot.reports.slack.parts import actions, block_id, button, menu, option, plain
+from bot.reports.slack.parts import actions, block_id, button, menu, options, plain
 from bot.reports.slack.standing import Fault, Standing
 from bot.reports.slack.values import LABELS, Action, Choice, Incident
 
@@ -52,5 +52,5 @@ def _picker(incident: Incident, vms: Sequence[Choice]) -> InteractiveElement:
     return StaticSelectElement(
         action_id=Action.PICK_VM.value,
         placeholder=plain(LABELS[Action.PICK_VM]),
-        options=[option(vm) for vm in vms],
+        options=options(vms),
     )

@@ -52,26 +52,39 @@ def clean(text: str) -> str:
 
 def clean_lines(texts: Iterable[str]) -> list[str]:
     """Return as many lines as given, cleaned together: a private key has several."""
-    rows = (_LINE_END.sub(" ", strip_ansi(text)).replace("\x1b", MARK) for text in texts)
-    return clean("\n".join(rows)).split("\n")
+    rows = [_LINE_END.sub(" ", strip_ansi(text)).replace("\x1b", MARK) for text in texts]
+    return clean("\n".join(rows)).split("\n") if rows else []
 
 
 def one_line(text: str) -> str:
     """Return a clean text in one line; `–` for an empty one."""
-    return _SPACE.sub(" ", clean(text)).strip() or NOTHING
+    return _in_one_line(clean(text))
+
+
+def _in_one_line(text: str) -> str:
+    return _SPACE.sub(" ", text).strip() or NOTHING
+
+
+#: Read as no markup, replaced all the same for whatever turns a label into a notification.
+_ANGLES = str.maketrans(
+    {
+        "<": "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}",
+        ">": "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}",
+    }
+)
 
 
 def plain_text(text: str) -> str:
     """Escape for a `plain_text` object: labels, headers, menus, titles.
 
-    Slack reads no markup there; angle brackets are replaced all the same, for whatever turns a
-    label into a notification. Emoji codes are switched off by the object's `emoji: false`.
+    Emoji codes are switched off by the object's `emoji: false`.
     """
-    return (
-        one_line(text)
-        .replace("<", "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}")
-        .replace(">", "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}")
-    )
+    return one_line(text).translate(_ANGLES)
+
+
+def plain_texts(texts: Iterable[str]) -> list[str]:
+    """Escape many labels, such as a menu's, in a tenth of the time that each alone would take."""
+    return [_in_one_line(each).translate(_ANGLES) for each in clean_lines(texts)]
 
 
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
@@ -81,11 +94,12 @@ _LIKENESSES = (
     (re.compile(r"\*"), "\N{ASTERISK OPERATOR}"),
     (re.compile(r"~"), "\N{TILDE OPERATOR}"),
     (re.compile(r"`"), "\N{MODIFIER LETTER GRAVE ACCENT}"),
-    (re.compile(r"(?<![^\W_])_|_(?![^\W_])"), "\N{MODIFIER LETTER LOW MACRON}"),
+    (re.compile(r"_(?:(?![^\W_])|(?<![^\W_]_))"), "\N{MODIFIER LETTER LOW MACRON}"),
     (re.compile(r"@"), "\N{FULLWIDTH COMMERCIAL AT}"),
     (re.compile(r"#(?=\w)"), "\N{FULLWIDTH NUMBER SIGN}"),
-    (re.compile(r":(?=//)|(?<=mailto):|(?<=tel):", re.IGNORECASE), "\N{RATIO}"),
-    (re.compile(r":(?=(?:[\w+'-]*[^\W\d][\w+'-]*|100|1234):)"), "\N{RATIO}"),
+    (re.compile(r":(?:(?=//)|(?<=mailto:)|(?<=tel:))", re.IGNORECASE), "\N{RATIO}"),
+    # a code has at most 100 characters; a bound keeps long words from costing their square
+    (re.compile(r":(?=(?:(?=[\w+'-]{0,99}[^\W\d])[\w+'-]{1,100}|100|1234):)"), "\N{RATIO}"),
 )
 
 
@@ -101,7 +115,7 @@ def mrkdwn(text: str) -> str:
     return re.sub("[&<>]", lambda found: _ENTITIES[found[0]], text)
 
 
-_WWW = re.compile(r"\b(www)\.", re.IGNORECASE)
+_WWW = re.compile(r"(www)\.", re.IGNORECASE)
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
 

@@ -31,22 +31,22 @@ def home(
     return fitting.home(
         blocks=[
             actions("new", button(Action.NEW, "home", style="primary", label=LABELS[Action.NEW])),
-            *_part("waiting", "Waits for you", list(_waiting(waiting, now)), len(waiting)),
+            *_part("waiting", "Waits for you", _waiting(waiting[:MOST_LISTED], now), len(waiting)),
             DividerBlock(block_id="after-waiting"),
-            *_part("open", "Open", list(_incidents(opened, "open")), len(opened)),
+            *_part("open", "Open", _incidents(opened[:MOST_LISTED], "open"), len(opened)),
             DividerBlock(block_id="after-open"),
-            *_part("recent", "Recent", list(_incidents(recent, "recent")), len(recent)),
+            *_part("recent", "Recent", _incidents(recent[:MOST_LISTED], "recent"), len(recent)),
             ContextBlock(block_id="as-of", elements=[marked(joined("As of", clock(now)))]),
         ]
     )
 
 
-def _part(name: str, title: str, blocks: list[Block], count: int) -> Iterator[Block]:
+def _part(name: str, title: str, blocks: Iterator[Block], count: int) -> Iterator[Block]:
     yield header(f"{name}-title", f"{title} ({count})")
-    if not blocks:
+    if not count:
         nothing = marked(Markup("Nothing."))
         yield ContextBlock(block_id=f"{name}-none", elements=[nothing])
-    yield from blocks[:MOST_LISTED]
+    yield from blocks
     if count > MOST_LISTED:
         more = marked(joined(f"and {count - MOST_LISTED} more"))
         yield ContextBlock(block_id=f"{name}-more", elements=[more])

@@ -9,6 +9,7 @@ from slack_sdk.models.blocks import (
     Block,
     InputBlock,
     InputInteractiveElement,
+    Option,
     OptionGroup,
     PlainTextInputElement,
     StaticSelectElement,
@@ -19,7 +20,7 @@ from bot.reports import limits
 from bot.reports.limits import Unit
 from bot.reports.slack import fitting
 from bot.reports.slack.message import View
-from bot.reports.slack.parts import line, lines, option, plain, words
+from bot.reports.slack.parts import line, lines, options, plain, words
 from bot.reports.slack.values import LABELS, Action, Callback, Choice, Incident, Input
 
 #: What a person may enter into a text field.
@@ -141,21 +142,24 @@ def _input(
 def _select(name: Input, choices: Sequence[Choice], placeholder: str) -> StaticSelectElement:
     """Return a menu; more entries than one list takes are grouped, each group under its ends."""
     most = limits.most("static_select.options", Unit.ITEMS)
+    entries = options(choices)
     if len(choices) <= most:
         return StaticSelectElement(
             action_id=name.value,
             placeholder=plain(placeholder),
-            options=[option(choice) for choice in choices],
+            options=entries,
         )
-    groups = [choices[start : start + most] for start in range(0, len(choices), most)]
+    starts = range(0, len(choices), most)
     return StaticSelectElement(
         action_id=name.value,
         placeholder=plain(placeholder),
-        option_groups=[
-            OptionGroup(
-                label=plain(f"{group[0].label} to {group[-1].label}"),
-                options=[option(choice) for choice in group],
-            )
-            for group in groups
-        ],
+        option_groups=[_group(choices, entries, start, start + most) for start in starts],
     )
+
+
+def _group(
+    choices: Sequence[Choice], entries: Sequence[Option], start: int, end: int
+) -> OptionGroup:
+    own = choices[start:end]
+    label = plain(f"{own[0].label} to {own[-1].label}")
+    return OptionGroup(label=label, options=entries[start:end])

@@ -216,10 +216,18 @@ def chosen(value: str) -> tuple[Action, str] | None:
     return (Action(action), about) if action in set(Action) and about else None
 
 
-def option(choice: Choice) -> Option:
-    """Return one entry of a select menu."""
-    note = plain(choice.note) if choice.note else None
-    return Option(value=choice.id, text=plain(choice.label), description=note)
+def options(choices: Sequence[Choice]) -> list[Option]:
+    """Return the entries of a select menu."""
+    labels = escaping.plain_texts(choice.label for choice in choices)
+    notes = escaping.plain_texts(choice.note for choice in choices)
+    return [
+        Option(
+            value=choice.id,
+            text=PlainTextObject(text=label, emoji=False),
+            description=PlainTextObject(text=note, emoji=False) if choice.note else None,
+        )
+        for choice, label, note in zip(choices, labels, notes, strict=True)
+    ]
 
 
 def actions(name: str, *elements: InteractiveElement) -> Block:

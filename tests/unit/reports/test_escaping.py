@@ -206,3 +206,17 @@ def test_an_empty_text_is_shown_as_one(context: str) -> None:
 def test_lines_that_are_cleaned_together_stay_as_many(texts: list[str]) -> None:
     """A line keeps its number whatever it holds, also where an escape sequence never ends."""
     assert len(escaping.clean_lines(texts)) == len(texts)
+
+
+@pytest.mark.parametrize("context", ESCAPERS)
+@pytest.mark.parametrize("bit", [":", ":a", "a", "_", "<", "&", "\\", "`", "\x1b]", "@", "www."])
+def test_no_text_is_long_enough_to_hold_the_bot_up(context: str, bit: str) -> None:
+    """Time grows with the length alone; its square would run into the test's time-out."""
+    assert ESCAPERS[context](f":{bit * 300_000}")
+
+
+@given(st.lists(FOREIGN, min_size=1, max_size=6))
+def test_labels_of_a_menu_are_escaped_like_single_ones(texts: list[str]) -> None:
+    """Only secrets of several lines are looked for in all of them together."""
+    for label in escaping.plain_texts(texts):
+        assert label == escaping.plain_text(label)
