@@ -52,6 +52,8 @@ LIMITS: tuple[Limit, ...] = (
     # over all markdown blocks of a message
     *_of("blocks/markdown-block", _C, ("markdown.text", 12_000)),
     *_of("blocks/table-block", _I, ("table.rows", 100), ("table.cells", 20)),
+    # a second one is refused as only_one_table_allowed
+    *_of("../methods/chat.postMessage", _I, ("message.tables", 1)),
     # over all cells of all tables of a message
     *_of("blocks/table-block", _C, ("table.cells", 10_000)),
     # no page names a limit; a text object's is taken

@@ -97,6 +97,9 @@ class _Sheet:
             self._fit_lists(block)
             self._fit_texts(block)
         self._fit_kind("markdown", limits.most("markdown.text"))
+        tables = [each for each in self.blocks if each["type"] == "table"]
+        for block in tables[limits.most("message.tables", Unit.ITEMS) :]:
+            self._leave_out(block)
         self._fit_kind("table", limits.most("table.cells"))
         self._fit_count()
         self._fit_all()

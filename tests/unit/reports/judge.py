@@ -91,6 +91,7 @@ def _judge_sums(blocks: list[Json]) -> None:
         for cell in row
     ]
     assert all(cell["text"] for cell in cells)
+    assert sum(block["type"] == "table" for block in blocks) <= 1
     assert sum(len(cell["text"]) for cell in cells) <= 10_000
     assert sum(len(block["text"]) for block in blocks if block["type"] == "markdown") <= 12_000
 

@@ -210,6 +210,15 @@ def test_the_cells_of_a_table_share_ten_thousand_characters() -> None:
         assert made.attachments
 
 
+def test_a_message_has_one_table() -> None:
+    """Slack refuses a second one, so it goes into the file."""
+    two = [table(f"t{n}.1", [[f"head {n}", "b"], ["c", "d"]]) for n in range(2)]
+    made = fitting.message(blocks=two, text="said")
+    judge(made)
+    assert [block["type"] for block in made.blocks] == ["table", "context"]
+    assert "head 1" in made.attachments[0].content.decode()
+
+
 @pytest.mark.parametrize("owner", ["overflow", "select"])
 def test_a_menu_takes_as_many_entries_as_slack_takes(owner: str) -> None:
     """The rest is in the file."""
