@@ -12,6 +12,7 @@ from bot.reports.slack.marking import notification
 from bot.reports.slack.message import Message
 from bot.reports.slack.parts import (
     Names,
+    about,
     actions,
     button,
     channel,
@@ -96,11 +97,7 @@ def linked(incident: Incident) -> Message:
     return fitting.message(
         blocks=blocks,
         text=notification(f"{already}.", incident.headline),
-        about={
-            "incident": incident.id,
-            "purpose": Purpose.LINK.value,
-            "revision": incident.revision,
-        },
+        about=about(incident, Purpose.LINK),
     )
 
 

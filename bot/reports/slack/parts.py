@@ -33,7 +33,7 @@ from slack_sdk.models.blocks import (
 
 from bot.reports.slack import escaping
 from bot.reports.slack.ids import is_channel, is_group, is_user
-from bot.reports.slack.values import LABELS, Action, Choice, Link
+from bot.reports.slack.values import LABELS, Action, Choice, Incident, Link, Purpose
 
 _WEB = re.compile(r"https?://[^\s<>|\"'`\\]{1,2900}")
 #: Older and later moments are shown with their day.
@@ -66,6 +66,11 @@ class Names:
     def __call__(self, name: str) -> str:
         """Return the block's id."""
         return block_id(name, self._revision)
+
+
+def about(incident: Incident, purpose: Purpose) -> dict[str, str | int]:
+    """Return what a message's metadata says of it."""
+    return {"incident": incident.id, "purpose": purpose.value, "revision": incident.revision}
 
 
 # -- pieces of a line ------------------------------------------------------------------------

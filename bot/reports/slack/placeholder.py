@@ -17,7 +17,7 @@ from bot.reports import limits
 from bot.reports.slack import cutting, escaping, fitting
 from bot.reports.slack.marking import notification
 from bot.reports.slack.message import Message
-from bot.reports.slack.parts import Names, header, line, lines, moment, person, words
+from bot.reports.slack.parts import Names, about, header, line, lines, moment, person, words
 from bot.reports.slack.values import Incident, Progress, Purpose, Source
 
 #: How each progress is shown: its sign, its word, and Slack's status of a task.
@@ -40,8 +40,8 @@ def placeholder(
     """
     name = Names(incident.revision)
     over = sum(one.progress in _OVER for one in sources)
-    about = incident.job or "a pasted log"
-    title = f"Reading {about}: {over} of {len(sources)} done"
+    subject = incident.job or "a pasted log"
+    title = f"Reading {subject}: {over} of {len(sources)} done"
     asked = line("Asked by ", person(incident.asked_by), " at ", moment(incident.asked_at, now))
     steps = _plan(name, title, sources) if cards else _steps(name, sources)
     said = (f"{one.name}: {_words(one)}." for one in sources)
@@ -52,11 +52,7 @@ def placeholder(
             lines(name("by"), asked),
         ],
         text=notification(f"{title}.", *said),
-        about={
-            "incident": incident.id,
-            "purpose": Purpose.REPORT.value,
-            "revision": incident.revision,
-        },
+        about=about(incident, Purpose.REPORT),
     )
 
 

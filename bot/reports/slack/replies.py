@@ -14,6 +14,7 @@ from bot.reports.slack.message import Message
 from bot.reports.slack.parts import (
     Line,
     Names,
+    about,
     age,
     header,
     line,
@@ -28,11 +29,6 @@ from bot.reports.slack.parts import (
 from bot.reports.slack.standing import finding_words, shown_state, told
 from bot.reports.slack.values import Entry, Incident, Purpose
 from bot.triage.model import Checked, LogRead, Machine
-
-
-def about(incident: Incident, purpose: Purpose) -> dict[str, str | int]:
-    """Return what a message's metadata says of it."""
-    return {"incident": incident.id, "purpose": purpose.value, "revision": incident.revision}
 
 
 def evidence(checked: Checked, incident: Incident) -> Message:

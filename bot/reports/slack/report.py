@@ -18,6 +18,7 @@ from bot.reports.slack.parts import (
     Line,
     Names,
     Piece,
+    about,
     age,
     block_id,
     header,
@@ -88,11 +89,7 @@ def report(
         text=notification(
             f"{_title(checked, stands, incident)}.", *_said(checked, stands, incident)
         ),
-        about={
-            "incident": incident.id,
-            "purpose": Purpose.REPORT.value,
-            "revision": incident.revision,
-        },
+        about=about(incident, Purpose.REPORT),
     )
 
 
