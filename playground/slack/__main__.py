@@ -1,6 +1,7 @@
 """Run a workspace by hand: `python -m playground.slack --manifest manifest.json`.
 
-It prints the settings that an app needs to talk to it, and serves until it is interrupted.
+It prints the settings that an app needs to talk to it and the address of the page to be people on,
+and serves until it is interrupted.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ async def serve(app: AppConfig, request_url: str, port: int) -> None:
             f"SLACK_BOT_TOKEN={slack.bot_token}\n"
             f"SLACK_APP_TOKEN={slack.app_token}\n"
             f"SLACK_SIGNING_SECRET={slack.signing_secret}\n"
+            f"# the channel, in a browser: {slack.base_url}/\n"
         )
         sys.stdout.flush()
         await asyncio.Event().wait()

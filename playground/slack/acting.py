@@ -95,11 +95,13 @@ class Acting:
         return post(self.world, message)
 
     def shares(
-        self, channel: str, name: str, data: bytes, *, text: str = "", thread_ts: str = ""
-    ) -> Message:
+        self, channel: str, name: str, data: bytes, *,
+        text: str = "", thread_ts: str = "", snippet: bool = False,
+    ) -> Message:  # fmt: skip
         """Share a file in a channel, with a text if there is one."""
         self._writable(channel)
-        return self.says(channel, text, thread_ts=thread_ts, files=[self.brings(name, data)])
+        brought = self.brings(name, data, snippet=snippet)
+        return self.says(channel, text, thread_ts=thread_ts, files=[brought])
 
     def brings(self, name: str, data: bytes, *, snippet: bool = False) -> File:
         """Upload a file without sharing it, as for a modal's file input."""

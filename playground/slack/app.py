@@ -42,10 +42,16 @@ class AppConfig:
     commands: tuple[str, ...] = ("/nccl-dns",)
     #: callback id → `message` or `global`
     shortcuts: tuple[tuple[str, str], ...] = (("diagnose_log", "message"),)
+    #: callback id → what the client's menu says
+    shortcut_names: tuple[tuple[str, str], ...] = (("diagnose_log", "Diagnose this log"),)
     interactivity: bool = True
     home_tab: bool = True
     messages_tab: bool = True
     socket_mode: bool = True
+
+    def shortcut_name(self, callback_id: str) -> str:
+        """Return what the client's menu calls a shortcut."""
+        return dict(self.shortcut_names).get(callback_id, callback_id)
 
     @classmethod
     def from_manifest(cls, manifest: Mapping[str, object]) -> AppConfig:
@@ -62,6 +68,9 @@ class AppConfig:
             commands=tuple(one["command"] for one in features.get("slash_commands", ())),
             shortcuts=tuple(
                 (one["callback_id"], one["type"]) for one in features.get("shortcuts", ())
+            ),
+            shortcut_names=tuple(
+                (one["callback_id"], one["name"]) for one in features.get("shortcuts", ())
             ),
             interactivity=bool(_part(settings, "interactivity").get("is_enabled", False)),
             home_tab=bool(home.get("home_tab_enabled", False)),

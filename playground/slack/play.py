@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from playground.slack.errors import PlayError
 from playground.slack.feed import END
 from playground.slack.kit.rules import Json
 from playground.slack.model import File, View
+from playground.slack.page.guide import Guide
 from playground.slack.show import file_json
 from playground.slack.socket_mode import SocketMode
 from playground.slack.state import messages_json, state_json
@@ -38,6 +40,10 @@ class Play:
     world: Workspace
     delivery: Delivery
     sockets: SocketMode
+    #: what the page shows to somebody who is new
+    guide: Guide | None = None
+    #: the app is reached at a request URL, which is there or not at each request
+    by_http: bool = False
 
     def routes(self) -> list[web.RouteDef]:
         """Return the addresses; each act is a POST of JSON, but for files."""
@@ -98,7 +104,13 @@ class Play:
             return _refused("Say who is looking: ?as=NAME.", status=400)
         shown = state_json(self.world, person)
         # A page can say that the app is not running before somebody waits for it in vain.
-        return web.json_response(shown | {"connections": len(self.sockets.connections)})
+        connections = len(self.sockets.connections)
+        more: Json = {
+            "connections": connections,
+            "reachable": self.by_http or connections > 0,
+            "guide": self.guide.shown() if self.guide else None,
+        }
+        return web.json_response(shown | more)
 
     async def messages(self, request: web.Request) -> web.Response:
         """Return what a person sees of a channel."""
@@ -116,7 +128,8 @@ class Play:
             headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
         )
         await stream.prepare(request)
-        with self.world.feed.watching() as changes:
+        # A watcher who has left is noticed at the next write.
+        with self.world.feed.watching() as changes, suppress(ConnectionResetError):
             await stream.write(b": watching\n\n")
             change: Json = {}
             while change.get("kind") != END:
@@ -136,7 +149,10 @@ class Play:
         return web.Response(body=file.data, content_type=file.mimetype, headers=headers)
 
     async def file(self, request: web.Request) -> web.Response:
-        """Share a file from a form: `as`, `file`, and `channel` unless a modal wants it."""
+        """Share a file from a form: `as`, `file`, and `channel` unless a modal wants it.
+
+        With `snippet` it is one, as what is pasted into Slack's client becomes.
+        """
         if strange := _strange(request):
             return strange
         form = await request.post()
@@ -150,7 +166,7 @@ class Play:
                 return _brought(self.world, who.brings(given.filename, data))
             message = who.shares(
                 str(form["channel"]), given.filename, data, text=str(form.get("text", "")),
-                thread_ts=str(form.get("thread_ts", "")),
+                thread_ts=str(form.get("thread_ts", "")), snippet=bool(form.get("snippet")),
             )  # fmt: skip
         except PlayError as refusal:
             return _refused(str(refusal))

@@ -15,6 +15,8 @@ from playground.slack.clock import Clock, RealClock
 from playground.slack.delivery import Delivery
 from playground.slack.http_out import HttpTransport
 from playground.slack.model import Channel, Person
+from playground.slack.page import serving as page
+from playground.slack.page.guide import Guide
 from playground.slack.play import Play
 from playground.slack.rates import Rates
 from playground.slack.seed import APP_TOKEN, BOT_TOKEN, settle
@@ -98,18 +100,21 @@ async def running(
     request_url: str = "",
     port: int = 0,
     rates_on: bool = True,
+    guide: Guide | None = None,
 ) -> AsyncIterator[SlackServer]:
     """Run a workspace on 127.0.0.1 with one app installed; port 0 lets the kernel choose one.
 
-    The app is reached by Socket Mode, or at `request_url` where one is given.
+    The app is reached by Socket Mode, or at `request_url` where one is given. The page at
+    `base_url` shows the guide's steps.
     """
     clock = clock or RealClock()
     listening = socket.create_server(("127.0.0.1", port))
     chosen = listening.getsockname()[1]
     server = _wired(app or AppConfig(), clock, request_url, chosen)
     server.rates.on = rates_on
+    server.play.guide = guide
     served = application(server.web)
-    served.add_routes(server.play.routes())
+    served.add_routes([*server.play.routes(), *page.routes()])
     runner = web.AppRunner(served, handle_signals=False, access_log=None, shutdown_timeout=1)
     await runner.setup()
     await web.SockSite(runner, listening).start()
@@ -139,13 +144,14 @@ def _wired(app: AppConfig, clock: Clock, request_url: str, port: int) -> SlackSe
     )
     delivery = Delivery(world=world, transport=http or sockets)
     world.emit = delivery.event
+    sockets.changed = lambda: world.feed.tell("app")
     return SlackServer(
         world=world,
         web=Web(world=world, rates=rates, sockets=sockets),
         sockets=sockets,
         http=http,
         delivery=delivery,
-        play=Play(world=world, delivery=delivery, sockets=sockets),
+        play=Play(world=world, delivery=delivery, sockets=sockets, by_http=http is not None),
         rates=rates,
         port=port,
     )

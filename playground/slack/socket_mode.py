@@ -12,6 +12,7 @@ import json
 import random
 import secrets
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -71,6 +72,8 @@ class SocketMode:
     hearing: Hearing = Hearing.OPEN
     #: so many of the next acknowledgements get lost, as if the app had never sent them
     lose_acks: int = 0
+    #: called when the app has connected or hung up
+    changed: Callable[[], None] = field(default=lambda: None)
     _tickets: set[str] = field(default_factory=set)
     _waiting: dict[str, asyncio.Future[Json]] = field(default_factory=dict)
     #: Slack sends each envelope to one connection, no telling which.
@@ -96,6 +99,7 @@ class SocketMode:
             await socket.close()
             return socket
         self.connections.append(connection)
+        self.changed()
         pings = asyncio.ensure_future(self._ping(connection))
         try:
             await connection.tell(self._hello())
@@ -104,6 +108,7 @@ class SocketMode:
         finally:
             pings.cancel()
             self.connections.remove(connection)
+            self.changed()
         return socket
 
     async def _listen(self, connection: Connection) -> None:

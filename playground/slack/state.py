@@ -5,6 +5,7 @@ from __future__ import annotations
 from playground.slack.clicking import current
 from playground.slack.kit.rules import Json
 from playground.slack.model import Channel, Message, Person, View
+from playground.slack.page import markdown
 from playground.slack.show import message_json
 from playground.slack.workspace import BOT_USER, Workspace
 
@@ -18,7 +19,10 @@ def state_json(world: Workspace, person: Person) -> Json:
             "name": world.app.name,
             "bot_user": BOT_USER,
             "commands": list(world.app.commands),
-            "shortcuts": [{"callback_id": one, "type": kind} for one, kind in world.app.shortcuts],
+            "shortcuts": [
+                {"callback_id": one, "type": kind, "name": world.app.shortcut_name(one)}
+                for one, kind in world.app.shortcuts
+            ],
             "home_tab": world.app.home_tab,
         },
         "people": [_person(one) for one in world.people.values()],
@@ -79,4 +83,9 @@ def _message(world: Workspace, message: Message, person: Person) -> Json:
         "ephemeral": bool(message.only_for),
         "broadcast": message.broadcast,
         "values": message.values.get(person.id, {}),
+        "markdown": {
+            block["block_id"]: markdown.tree(block["text"])
+            for block in message.blocks
+            if block["type"] == "markdown"
+        },
     }

@@ -1,0 +1,1 @@
+"""The workspace in a browser: a page that looks and works like a channel."""

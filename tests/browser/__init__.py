@@ -1,0 +1,1 @@
+"""Look at the local workspace's page with a real browser."""
