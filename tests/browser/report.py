@@ -14,10 +14,14 @@ HOSTILE = (
     "[click](javascript:alert(3)) `code` <https://evil.example|update> &lt;b&gt;",
 )
 LOG = (
-    "[W socket.cpp:755] [c10d] The IPv6 network addresses of (node-0, 29500) cannot be retrieved "
-    "(gai error: -3 - Temporary failure in name resolution).",
-    "torch.distributed.DistNetworkError: The client socket has timed out after 1800000ms while "
-    "trying to connect to (node-0, 29500).",
+    (
+        "[W socket.cpp:755] [c10d] The IPv6 network addresses of (node-0, 29500) cannot be "
+        "retrieved (gai error: -3 - Temporary failure in name resolution)."
+    ),
+    (
+        "torch.distributed.DistNetworkError: The client socket has timed out after 1800000ms "
+        "while trying to connect to (node-0, 29500)."
+    ),
 )
 
 
@@ -83,14 +87,15 @@ def report(note: str = "") -> list[Json]:
             "systemd-resolved on node-8 is `failed`, and no name resolves there. "
             "*Confidence: high.*"
         ),
-        section(
-            fields=[
+        {
+            "type": "section",
+            "fields": [
                 mrkdwn("*Failing:* ranks 64 to 71 of 256"),
                 mrkdwn("*VM:* `node-8` h100-80gb-sxm-ib.8x"),
                 mrkdwn("*API state:* `RUNNING`, read 03:04 (12 s old)"),
                 mrkdwn("*Why this VM:* the log places the rank there"),
             ],
-        ),
+        },
         section("*Next:* restart systemd-resolved in the guest; the job still waits."),
         actions(
             {**button("back_up"), "text": plain("Back up"), "value": "inc-1"},

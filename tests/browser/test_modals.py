@@ -63,7 +63,7 @@ async def test_a_modal_takes_a_file_and_a_choice(look: Opener, tmp_path: Path) -
     await expect(tab.message("given: run.log")).to_be_visible()
 
 
-@pytest.mark.refuses
+@pytest.mark.refuses("409")
 async def test_a_file_of_another_kind_is_refused(look: Opener, tmp_path: Path) -> None:
     """The modal stays open and says what it takes."""
     tab = await look()

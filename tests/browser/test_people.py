@@ -24,7 +24,7 @@ async def test_who_one_is_decides_what_is_there(look: Opener) -> None:
     await expect(tab.message("hello from outside")).to_contain_text("OTHER COMPANY")
 
 
-@pytest.mark.refuses
+@pytest.mark.refuses("409")
 async def test_what_the_client_refuses_is_said_and_nothing_is_lost(look: Opener) -> None:
     """A command that there is not is refused in a sentence, and the line stays to be mended."""
     tab = await look()

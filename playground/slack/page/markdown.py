@@ -13,8 +13,17 @@ from markdown_it.tree import SyntaxTreeNode
 
 Tree = list[dict[str, Any]]
 
-_TEXTS = ("text", "code_inline", "html_inline", "html_block")
-_CODES = ("fence", "code_block")
+#: Kind of node with a text of its own → the tag around it.
+_TEXTS = {
+    "text": "",
+    "html_inline": "",
+    "html_block": "",
+    "code_inline": "code",
+    "fence": "pre",
+    "code_block": "pre",
+}
+#: Kind of node that leads elsewhere → the attribute that says where.
+_LINKS = {"link": "href", "image": "src"}
 
 
 def tree(text: str) -> Tree:
@@ -28,20 +37,17 @@ def _children(node: SyntaxTreeNode) -> Tree:
 
 
 def _node(node: SyntaxTreeNode) -> Tree:
-    if node.type == "code_inline":
-        return [{"tag": "code", "children": [{"text": node.content}]}]
-    if node.type in _CODES:
-        return [{"tag": "pre", "children": [{"text": node.content.removesuffix("\n")}]}]
     if node.type in _TEXTS:
-        return [{"text": node.content}]
+        return _around(_TEXTS[node.type], [{"text": node.content.removesuffix("\n")}])
     if node.type == "softbreak":
         return [{"tag": "br"}]
-    if node.type == "image":
-        label = [{"text": node.content or str(node.attrs["src"])}]
-        return [{"href": str(node.attrs["src"]), "children": label}]
-    if node.type == "link":
-        return [{"href": str(node.attrs["href"]), "children": _children(node)}]
     inside = _children(node)
-    tag = {"s": "del"}.get(node.tag, node.tag)
-    # The parser wraps texts in nodes without a tag.
+    if node.type in _LINKS:
+        to = str(node.attrs[_LINKS[node.type]])
+        return [{"href": to, "children": inside or [{"text": to}]}]
+    return _around({"s": "del"}.get(node.tag, node.tag), inside)
+
+
+def _around(tag: str, inside: Tree) -> Tree:
+    """Return nodes in a tag; the parser wraps texts in some without one."""
     return [{"tag": tag, "children": inside}] if tag else inside

@@ -80,14 +80,16 @@ function alert(surface, block) {
 
 function input(surface, block) {
   const control = element(surface, block, block.element);
-  const [id, about] = [newId(), newId()];
+  const [id, about, name] = [newId(), newId(), newId()];
   const field = control.matches("input, textarea, button") ? control : control.querySelector("input");
   field?.setAttribute("id", id);
   field?.setAttribute("aria-describedby", about);
+  // A menu's name is its label and what it holds.
+  if (field?.matches(".select")) field.setAttribute("aria-labelledby", `${name} ${id}`);
   return el(
     "div",
     { class: "input", "data-block": block.block_id },
-    el("label", { for: id }, text(block.label), block.optional && el("span", { class: "quiet" }, " (optional)")),
+    el("label", { for: id, id: name }, text(block.label), block.optional && el("span", { class: "quiet" }, " (optional)")),
     control,
     el("div", { id: about }, el("p", { class: "error" }), block.hint && el("p", { class: "quiet" }, text(block.hint))),
   );

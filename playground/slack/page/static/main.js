@@ -4,7 +4,7 @@ import { blocks } from "./blocks.js";
 import { composer } from "./composer.js";
 import { el, fill } from "./dom.js";
 import { follow, showGuide } from "./guide.js";
-import { inChannel, inThread, show } from "./messages.js";
+import { inChannel, inThread, keepAtEnd, show } from "./messages.js";
 import { showModal } from "./modal.js";
 import { showHead, showSide } from "./side.js";
 import { Surface } from "./surface.js";
@@ -39,7 +39,7 @@ function draw() {
   showHead(part.head);
   notice();
   const home = isDirect() && place().tab === "home";
-  for (const one of [part.log, part.compose]) one.hidden = home;
+  for (const one of [part.log, part.compose, part.guide]) one.hidden = home;
   part.home.hidden = !home;
   if (home) showHome();
   else show(part.log, inChannel());
@@ -106,6 +106,8 @@ async function changed() {
 }
 
 follow(part.guide);
+keepAtEnd(part.log);
+keepAtEnd(threadLog);
 const run = watch(changed);
 addEventListener("hashchange", () => {
   if (place().tab !== "home") askedHome = "";

@@ -123,12 +123,29 @@ function message(one, inPane) {
   );
 }
 
+/** Let a list stay at its end while it is there, also when a picture in it has come. */
+export function keepAtEnd(list) {
+  list.atEnd = true;
+  list.addEventListener("scroll", () => {
+    list.atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+  });
+  list.addEventListener("load", () => list.atEnd && toEnd(list), true);
+}
+
+/** Go to the end; a last message that is higher than the list is shown from its beginning. */
+function toEnd(list) {
+  const last = list.lastElementChild;
+  list.scrollTop = list.scrollHeight;
+  if (last && last.offsetHeight > list.clientHeight) last.scrollIntoView({ block: "start" });
+  list.atEnd = true;
+}
+
 /**
  * Show messages in a list: only those that changed are made anew, so that menus stay open and the
  * focus where it is; the list stays at its end if it was there.
  */
 export function show(list, all, { inPane = false } = {}) {
-  const atEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
+  const { atEnd } = list;
   const before = new Map([...list.querySelectorAll(":scope > .message")].map((one) => [one.dataset.ts, one]));
   const focused = list.contains(document.activeElement) ? document.activeElement.dataset : null;
   const shown = all.map((one) => {
@@ -144,7 +161,7 @@ export function show(list, all, { inPane = false } = {}) {
   if (same) return;
   fill(list, shown);
   refocus(list, focused);
-  if (atEnd || !before.size) list.scrollTop = list.scrollHeight;
+  if (atEnd || !before.size) toEnd(list);
 }
 
 function refocus(list, was) {
