@@ -38,6 +38,8 @@ def _children(node: SyntaxTreeNode) -> Tree:
 
 def _node(node: SyntaxTreeNode) -> Tree:
     if node.type in _TEXTS:
+        if not node.content:
+            return []
         return _around(_TEXTS[node.type], [{"text": node.content.removesuffix("\n")}])
     if node.type == "softbreak":
         return [{"tag": "br"}]

@@ -45,6 +45,23 @@ export function permalink(url) {
   return `#${place}`;
 }
 
+/** Go where a button leads: to a message of this page, else to a tab of its own. */
+export function visit(url) {
+  const known = permalink(url);
+  if (known) location.hash = known;
+  else if (LINKED.test(url)) window.open(url, "_blank", "noopener,noreferrer");
+}
+
+/** Draw a part anew if what it shows has changed; the focus stays on the control of the same key. */
+export function redraw(parent, print, make) {
+  const now = JSON.stringify(print);
+  if (parent.print === now) return;
+  parent.print = now;
+  const key = parent.contains(document.activeElement) && document.activeElement.dataset.key;
+  fill(parent, make());
+  if (key) [...parent.querySelectorAll("[data-key]")].find((one) => one.dataset.key === key)?.focus();
+}
+
 let made = 0;
 
 /** Return an id that no other element has. */

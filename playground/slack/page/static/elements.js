@@ -1,6 +1,6 @@
 // Block elements by type.
 
-import { el, link } from "./dom.js";
+import { el, link, visit } from "./dom.js";
 import { files, ticks, typed } from "./fields.js";
 import { overflow, select } from "./menus.js";
 import { text } from "./mrkdwn.js";
@@ -8,7 +8,7 @@ import { world } from "./world.js";
 
 function button(surface, block, element) {
   const click = (event) => {
-    if (element.url) window.open(element.url, "_blank", "noopener,noreferrer");
+    if (element.url) visit(element.url);
     surface.press(block, element, element.value ?? "", event.currentTarget);
   };
   return el(

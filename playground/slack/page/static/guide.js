@@ -1,6 +1,6 @@
 // The short way through for somebody who is here for the first time.
 
-import { el, fill } from "./dom.js";
+import { el, fill, redraw } from "./dom.js";
 import { heard } from "./messages.js";
 import { world } from "./world.js";
 
@@ -10,17 +10,13 @@ const done = new Set();
 /** Show the guide's steps, the next one marked; what people do ticks them. */
 export function showGuide(box) {
   const guide = world.state.guide;
-  if (!guide || sessionStorage.getItem(CLOSED)) {
-    fill(box);
-    return;
-  }
+  if (!guide || sessionStorage.getItem(CLOSED)) return;
   const close = () => {
     sessionStorage.setItem(CLOSED, "yes");
     fill(box);
   };
   const next = guide.steps.findIndex((one, place) => !done.has(place));
-  fill(
-    box,
+  redraw(box, [...done], () =>
     el(
       "div",
       { class: "guide", role: "note", "aria-label": "First steps" },

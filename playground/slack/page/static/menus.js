@@ -1,6 +1,6 @@
 // Elements that choose one or several of many: menus of the app, people, channels.
 
-import { el, fill } from "./dom.js";
+import { el, fill, visit } from "./dom.js";
 import { text } from "./mrkdwn.js";
 import { chooser, menu } from "./popover.js";
 import { world } from "./world.js";
@@ -78,7 +78,7 @@ export function overflow(surface, block, element) {
     label: words(one.text),
     note: one.description && words(one.description),
     run: (control) => {
-      if (one.url) window.open(one.url, "_blank", "noopener,noreferrer");
+      if (one.url) visit(one.url);
       surface.press(block, element, one.value, control);
     },
   }));

@@ -52,7 +52,8 @@ function build(view, depth) {
       ),
     ),
   );
-  box.querySelector("[autofocus]")?.focus();
+  const first = ".inside input, .inside textarea, .inside button, [type=submit]";
+  (box.querySelector("[autofocus]") ?? box.querySelector(first))?.focus();
 }
 
 function made() {

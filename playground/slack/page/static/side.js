@@ -1,6 +1,6 @@
 // The column of channels, the app and the people to be.
 
-import { el, fill } from "./dom.js";
+import { el, redraw } from "./dom.js";
 import { heard } from "./messages.js";
 import { avatar } from "./people.js";
 import { channel, go, isDirect, place, world } from "./world.js";
@@ -19,7 +19,7 @@ function entry(id, label, { here, unread, mark, note }) {
   };
   return el(
     "button",
-    { type: "button", class: unread ? "entry unread" : "entry", "aria-current": here ? "page" : null, on: { click } },
+    { type: "button", class: unread ? "entry unread" : "entry", "data-key": id, "aria-current": here ? "page" : null, on: { click } },
     el("span", { class: "mark", "aria-hidden": "true" }, mark),
     el("span", {}, label),
     note && el("small", { class: "quiet" }, note),
@@ -37,7 +37,7 @@ function switcher() {
     "label",
     { class: "switcher" },
     el("span", {}, "You are"),
-    el("select", { "aria-label": "You are", on: { change } }, GROUPS.map(([name, is]) =>
+    el("select", { "aria-label": "You are", "data-key": "you", on: { change } }, GROUPS.map(([name, is]) =>
       el("optgroup", { label: name }, people.filter(is).map((one) =>
         el("option", { value: one.name, selected: one.id === world.state.me.id }, one.real_name))))),
     el("small", {}, world.state.me.title),
@@ -50,9 +50,7 @@ export function showSide(nav) {
   const here = channel();
   const direct = channels.find((one) => one.kind === "im");
   const rooms = channels.filter((one) => one.kind !== "im");
-  if (nav.contains(document.activeElement) && document.activeElement.matches("select")) return;
-  fill(
-    nav,
+  redraw(nav, [world.state.me, app, channels, [...world.unread], here?.id, isDirect()], () => [
     el("h1", {}, "Local workspace"),
     switcher(),
     el("h2", {}, "Channels"),
@@ -63,7 +61,7 @@ export function showSide(nav) {
     el("h2", {}, "Apps"),
     entry("@", app.name, { here: isDirect(), unread: direct && world.unread.has(direct.id), mark: "⚙" }),
     el("p", { class: "quiet last" }, avatar(world.state.me), " Nothing here leaves this machine."),
-  );
+  ]);
 }
 
 /** Show the head: where one is, and the way to the columns on a phone. */
@@ -74,15 +72,14 @@ export function showHead(head) {
   const open = () => document.body.classList.toggle("side-open");
   const tab = (id, label) => el(
     "button",
-    { type: "button", role: "tab", class: "plain", "aria-selected": String(place().tab === id), on: { click: () => go({ tab: id, thread: "" }) } },
+    { type: "button", role: "tab", class: "plain", "data-key": id, "aria-selected": String(place().tab === id), on: { click: () => go({ tab: id, thread: "" }) } },
     label,
   );
   const members = (here?.members ?? []).length;
-  fill(
-    head,
-    el("button", { type: "button", class: "plain only-narrow", "aria-label": "Channels and people", on: { click: open } }, "☰"),
+  redraw(head, [here, direct, name, place().tab], () => [
+    el("button", { type: "button", class: "plain only-narrow", "aria-label": "Channels and people", "data-key": "menu", on: { click: open } }, "☰"),
     el("h2", {}, direct ? "" : MARKS[here?.kind] ?? "", name),
     !direct && el("span", { class: "quiet topic" }, here?.topic ?? "", members ? ` · ${members} members` : ""),
     direct && world.state.app.home_tab && el("div", { role: "tablist" }, tab("home", "Home"), tab("messages", "Messages")),
-  );
+  ]);
 }
