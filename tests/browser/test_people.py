@@ -65,6 +65,55 @@ async def test_an_app_that_is_away_is_said(look: Opener, slack: SlackServer) -> 
     slack.come_back()
 
 
+async def test_what_begins_is_completed(look: Opener) -> None:
+    """Commands and mentions are offered by their beginning, and Tab takes the first."""
+    tab = await look()
+    await tab.field.fill("/n")
+    offered = tab.page.locator("#compose .commands")
+    await expect(offered.get_by_role("button")).to_have_text(["/nccl-dns nccl-dns"])
+    await tab.field.press("Tab")
+    await expect(tab.field).to_have_value("/nccl-dns ")
+    await tab.field.fill("ask @gr")
+    await tab.picture("mention")
+    await tab.field.press("Tab")
+    await expect(tab.field).to_have_value("ask @grace ")
+    await tab.field.press("Enter")
+    await expect(tab.message("ask").locator(".mention")).to_have_text("@Grace Approver")
+
+
+async def test_the_bot_is_invited(look: Opener, slack: SlackServer) -> None:
+    """The client's own command adds the bot to a channel; no app is told of it."""
+    tab = await look(at="&channel=general")
+    bot = slack.world.bot.id
+    assert bot not in slack.channel("general").members
+    await tab.say("/invite @nccl-dns")
+    await expect(tab.page.locator("#head")).to_contain_text("4 members")
+    assert bot in slack.channel("general").members
+
+
+@pytest.mark.refuses("ERR_INTERNET_DISCONNECTED")
+async def test_a_workspace_that_is_away_is_said_and_seen_again(look: Opener) -> None:
+    """What was to be sent is not lost while the workspace cannot be reached."""
+    tab = await look()
+    await tab.page.context.set_offline(offline=True)
+    await tab.say("is anybody there?")
+    await expect(tab.page.locator("#toasts")).to_contain_text("The workspace cannot be reached")
+    await expect(tab.field).to_have_value("is anybody there?")
+    await tab.page.context.set_offline(offline=False)
+    await tab.field.press("Enter")
+    await expect(tab.message("is anybody there?")).to_be_visible()
+
+
+async def test_the_skip_link_leads_to_the_field(look: Opener) -> None:
+    """The first key of a keyboard's user reaches the message field, where they are."""
+    tab = await look(at="&channel=incident-room")
+    skip = tab.page.get_by_role("link", name="Skip to the message field")
+    await skip.focus()
+    await skip.press("Enter")
+    await expect(tab.field).to_be_focused()
+    await expect(tab.page.locator("#head h2")).to_contain_text("incident-room")
+
+
 async def test_a_phone_has_the_channels_behind_a_button(look: Opener) -> None:
     """At 375 pixels the column opens over the channel, and closes when one is chosen."""
     tab = await look(size=PHONE, dark=True)

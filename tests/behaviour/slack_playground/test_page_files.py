@@ -56,6 +56,21 @@ async def test_the_state_has_the_guide() -> None:
     assert shown == {"line": "/nccl-dns 1", "steps": [{"text": "Press Enter.", "done": "said"}]}
 
 
+async def test_another_site_cannot_act(slack: SlackServer) -> None:
+    """Neither another origin nor a name that leads here may act: whoever acts needs no password."""
+    said = {"as": "ada", "channel": "training-oncall", "text": "hello"}
+    named = f"evil.example:{slack.port}"
+    strange: tuple[dict[str, str], ...] = (
+        {"Origin": "http://evil.example"},
+        {"Origin": f"http://{named}", "Host": named},
+    )
+    async with aiohttp.ClientSession(base_url=slack.base_url) as session:
+        for headers in strange:
+            async with session.post("/_play/message", json=said, headers=headers) as answer:
+                assert answer.status == 403
+    assert not slack.channel("training-oncall").messages
+
+
 MARKDOWN = (
     ("**b** ~~s~~", [{"tag": "strong", "children": [{"text": "b"}]}, {"text": " "},
                      {"tag": "del", "children": [{"text": "s"}]}]),

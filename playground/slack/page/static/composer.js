@@ -2,6 +2,7 @@
 
 import { el, fill, toast } from "./dom.js";
 import { heard } from "./messages.js";
+import { meant, suggestions } from "./suggestions.js";
 import { act, upload, world } from "./world.js";
 
 /** Characters that were pasted at once from which on a snippet is offered. */
@@ -93,11 +94,10 @@ export function composer({ name, thread = () => "" }) {
   function changed() {
     field.style.height = "auto";
     field.style.height = `${Math.min(field.scrollHeight, 220)}px`;
-    const typed = field.value;
-    const fits = /^\/\S*$/.test(typed) ? world.state.app.commands.filter((one) => one.startsWith(typed)) : [];
+    const fits = world.state ? suggestions(field.value.slice(0, field.selectionStart)) : [];
     fill(commands, fits.map((one) => {
-      const click = () => { field.value = `${one} `; field.focus(); changed(); };
-      return el("button", { type: "button", class: "plain", on: { click } }, el("strong", {}, one), el("small", {}, ` ${world.state.app.name}`));
+      const click = () => { one.run(field); changed(); };
+      return el("button", { type: "button", class: "plain", on: { click } }, el("strong", {}, one.label), el("small", {}, ` ${one.note}`));
     }));
   }
 
@@ -131,11 +131,11 @@ export function composer({ name, thread = () => "" }) {
     }
     const waiting = [...files];
     if (!waiting.length) {
-      const what = typed.startsWith("/") ? "command" : "message";
+      const [what, given] = meant(typed);
       // The field is free again while the app takes its time.
       const kept = field.value;
       clear();
-      const answer = await act(what, { ...where(), text: typed });
+      const answer = await act(what, { ...where(), ...given });
       if (!answer.ok) {
         if (!field.value) field.value = kept;
         changed();

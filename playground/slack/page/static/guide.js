@@ -21,7 +21,7 @@ export function showGuide(box) {
       "div",
       { class: "guide", role: "note", "aria-label": "First steps" },
       el("ol", {}, guide.steps.map((one, place) =>
-        el("li", { class: done.has(place) ? "done" : place === next ? "next" : null }, one.text,
+        el("li", { value: place + 1, class: done.has(place) ? "done" : place === next ? "next" : null }, one.text,
           done.has(place) && el("span", { class: "quiet" }, " ✓")))),
       el("button", { type: "button", class: "plain", "aria-label": "Close the guide", on: { click: close } }, "✕"),
     ),

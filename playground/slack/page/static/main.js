@@ -106,6 +106,11 @@ async function changed() {
 }
 
 follow(part.guide);
+document.querySelector(".skip").addEventListener("click", (event) => {
+  // The address says where one is, so the link must not change it.
+  event.preventDefault();
+  main.field.focus();
+});
 keepAtEnd(part.log);
 keepAtEnd(threadLog);
 const run = watch(changed);

@@ -158,11 +158,18 @@ export function show(list, all, { inPane = false } = {}) {
     return made;
   });
   const same = shown.length === before.size && shown.every((one) => one.isConnected && one.parentNode === list);
-  if (same) return;
-  fill(list, shown);
+  if (same && shown.length) return;
+  fill(list, shown.length ? shown : beginning());
   refocus(list, focused);
   if (atEnd || !before.size) toEnd(list);
 }
+
+const beginning = () => el(
+  "p",
+  { class: "beginning quiet" },
+  `Nothing has been written here yet. Ask with ${world.state.app.commands[0] ?? "a message"}, `,
+  "paste a log, drop a file here, or mention the app.",
+);
 
 function refocus(list, was) {
   if (!was || list.contains(document.activeElement)) return;

@@ -111,6 +111,7 @@ export function chooser(control, { label, find, several, most, chosen, picked })
       }),
     );
     search.setAttribute("aria-activedescendant", options.length ? `${list}-${active}` : "");
+    if (box.isConnected) settle(control, box);
     shown.querySelector(".active")?.scrollIntoView({ block: "nearest" });
   }
 
@@ -138,7 +139,7 @@ export function chooser(control, { label, find, several, most, chosen, picked })
     }
   });
   open(control, box);
-  look().then(() => box.isConnected && settle(control, box));
+  look();
   search.focus();
 }
 
