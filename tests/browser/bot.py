@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
@@ -35,6 +36,8 @@ async def answering(slack: SlackServer) -> AsyncIterator[Bot]:
         for name in ("vm", "job", "who"):
             app.action(name)(bot.chosen)
         app.action("new")(bot.asked_anew)
+        app.view("fields")(bot.filled)
+        app.action(re.compile("given"))(bot.changed)
         yield bot
 
 
@@ -45,6 +48,10 @@ class Bot:
     app: AsyncApp
     #: the parent of the last thread
     parent: str = ""
+    #: what the last modal of fields was submitted with: block id → what its field held
+    given: Json = field(default_factory=dict)
+    #: what was changed in fields that tell the app at once: the value, and what the rest held
+    told: list[tuple[Json, Json]] = field(default_factory=list)
 
     async def command(self, ack: Any, body: Json, respond: Any) -> None:  # noqa: ANN401
         """Check a job, open the modal, or say how it is used."""
@@ -55,6 +62,9 @@ class Bot:
                 await self.app.client.views_open(trigger_id=body["trigger_id"], view=modal)
             case "help":
                 await respond(text=USAGE)
+            case "fields":
+                modal = report.fields_modal()
+                await self.app.client.views_open(trigger_id=body["trigger_id"], view=modal)
             case "choose":
                 await self.app.client.chat_postMessage(
                     channel=body["channel_id"], text="Which VM?", blocks=report.choosing()
@@ -147,6 +157,16 @@ class Bot:
         """Open the modal from the Home tab."""
         await ack()
         await client.views_open(trigger_id=body["trigger_id"], view=report.paste_modal())
+
+    async def filled(self, ack: Any, view: Json) -> None:  # noqa: ANN401
+        """Note what a modal of fields was submitted with."""
+        await ack()
+        self.given = {name: held["given"] for name, held in view["state"]["values"].items()}
+
+    async def changed(self, ack: Any, body: Json) -> None:  # noqa: ANN401
+        """Note what a field told."""
+        await ack()
+        self.told.append((body["actions"][0], body["view"]["state"]["values"]))
 
     async def submitted(self, ack: Any, body: Json, view: Json) -> None:  # noqa: ANN401
         """Refuse a modal without an answer; tell the person what was given."""

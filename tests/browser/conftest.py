@@ -15,7 +15,7 @@ from playwright.async_api import Browser, ConsoleMessage, Request, async_playwri
 
 from playground.slack.page.guide import Guide, Step
 from playground.slack.server import SlackServer, running
-from tests.browser.bot import answering
+from tests.browser.bot import Bot, answering
 from tests.browser.seeing import PATIENCE_MS, WIDE, Seen, Tab
 
 BROWSER = "chromium-headless-shell"
@@ -59,9 +59,16 @@ async def browser(anyio_backend: str) -> AsyncIterator[Browser]:
 
 @pytest.fixture
 async def slack() -> AsyncIterator[SlackServer]:
-    """Return a workspace whose bot answers as the product does."""
-    async with running(rates_on=False, guide=GUIDE) as server, answering(server):
+    """Return a workspace without the pace of messages."""
+    async with running(rates_on=False, guide=GUIDE) as server:
         yield server
+
+
+@pytest.fixture
+async def bot(slack: SlackServer) -> AsyncIterator[Bot]:
+    """Return the workspace's bot, which answers as the product does."""
+    async with answering(slack) as connected:
+        yield connected
 
 
 Opener = Callable[..., Awaitable[Tab]]
@@ -69,9 +76,10 @@ Opener = Callable[..., Awaitable[Tab]]
 
 @pytest.fixture
 async def look(
-    browser: Browser, slack: SlackServer, request: pytest.FixtureRequest
+    browser: Browser, slack: SlackServer, bot: Bot, request: pytest.FixtureRequest
 ) -> AsyncIterator[Opener]:
     """Return what opens the page as somebody; at the end nothing may have gone wrong in it."""
+    del bot
     seen = Seen(origin=slack.base_url)
     async with AsyncExitStack() as stack:
 

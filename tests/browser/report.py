@@ -221,6 +221,34 @@ def paste_modal(problem: str = "") -> Json:
     }
 
 
+def fields_modal() -> Json:
+    """Return a modal with a field of each kind that something is typed into or ticked in."""
+    options = [option("one", "One", "the first"), option("two", "Two")]
+    fields: Sequence[tuple[str, str, Json]] = (
+        ("day", "Day", {"type": "datepicker", "initial_date": "2026-11-30"}),
+        ("hour", "Hour", {"type": "timepicker"}),
+        ("moment", "Moment", {"type": "datetimepicker"}),
+        ("ticks", "Ticks", {"type": "checkboxes", "options": options,
+                            "initial_options": options[:1]}),
+        ("radio", "Radio", {"type": "radio_buttons", "options": options}),
+        ("number", "Number", {"type": "number_input", "is_decimal_allowed": False,
+                              "max_value": "256"}),
+        ("mail", "Mail", {"type": "email_text_input"}),
+        ("address", "Address", {"type": "url_text_input"}),
+        ("room", "Room", {"type": "channels_select", "placeholder": plain("A channel")}),
+    )  # fmt: skip
+    telling = {
+        **_input("telling", "Telling", "", {"type": "plain_text_input"}), "dispatch_action": True,
+    }  # fmt: skip
+    return {
+        "type": "modal",
+        "callback_id": "fields",
+        "title": plain("Fields"),
+        "submit": plain("Send"),
+        "blocks": [*(_input(name, label, "", field) for name, label, field in fields), telling],
+    }
+
+
 def _input(name: str, label: str, hint: str, element: Json) -> Json:
     return {
         "type": "input",

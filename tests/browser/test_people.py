@@ -92,7 +92,7 @@ async def test_the_bot_is_invited(look: Opener, slack: SlackServer) -> None:
 
 
 @pytest.mark.refuses("ERR_INTERNET_DISCONNECTED")
-async def test_a_workspace_that_is_away_is_said_and_seen_again(look: Opener) -> None:
+async def test_nothing_typed_is_lost_while_the_workspace_is_away(look: Opener) -> None:
     """What was to be sent is not lost while the workspace cannot be reached."""
     tab = await look()
     await tab.page.context.set_offline(offline=True)

@@ -111,7 +111,8 @@ function elements(surface, block) {
   return el("div", { class: "actions" }, block.elements.map((one) => element(surface, block, one)));
 }
 
-const BLOCKS = {
+/** Kind of block → its element. */
+export const BLOCKS = {
   header: (surface, block) => el("h3", {}, text(block.text)),
   section,
   context,

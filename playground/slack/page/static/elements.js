@@ -50,7 +50,8 @@ export function picture(image, className) {
   return el("span", { class: "elsewhere" }, "🖼 ", link(image.image_url, image.alt_text));
 }
 
-const ELEMENTS = {
+/** Kind of element → what makes it. */
+export const ELEMENTS = {
   button,
   overflow,
   icon_button: iconButton,

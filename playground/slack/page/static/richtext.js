@@ -6,7 +6,8 @@ import { broadcast, channelName, date, group, user } from "./people.js";
 
 const STYLES = { bold: "strong", italic: "em", strike: "del", code: "code", underline: "u", highlight: "mark" };
 
-const LEAVES = {
+/** Kind of leaf → what stands in the line. */
+export const LEAVES = {
   text: (one) => broken(one.text),
   link: (one) => link(one.url, one.text || one.url),
   user: (one) => user(one.user_id),
@@ -19,7 +20,8 @@ const LEAVES = {
   date: (one) => date(one.timestamp, one.format, one.fallback),
 };
 
-const PARTS = {
+/** Kind of part → its element. */
+export const PARTS = {
   rich_text_section: (one) => el("div", { class: "line" }, leaves(one.elements)),
   rich_text_preformatted: (one) => el("pre", {}, leaves(one.elements, { raw: true })),
   rich_text_quote: (one) => el("blockquote", {}, leaves(one.elements)),
