@@ -108,7 +108,7 @@ async def look(
             page.on("pageerror", lambda error: seen.problems.append(str(error)))
             page.on("request", asked)
             await page.goto(f"{slack.base_url}/#as={as_}{at}")
-            await page.locator("#head h2").wait_for()
+            await page.locator("#head h1").wait_for()
             name = request.node.name.partition("[")[0].removeprefix("test_")
             return Tab(page=page, pictures=PICTURES, name=name)
 

@@ -18,7 +18,7 @@ async def test_who_one_is_decides_what_is_there(look: Opener) -> None:
     tab = await look()
     await expect(tab.page.locator("#side")).to_contain_text("incident-room")
     await tab.page.get_by_label("You are").select_option("Sam Stranger")
-    await expect(tab.page.locator("#head h2")).to_contain_text("shared-with-vendor")
+    await expect(tab.page.locator("#head h1")).to_contain_text("shared-with-vendor")
     await expect(tab.page.locator("#side")).not_to_contain_text("incident-room")
     await tab.say("hello from outside")
     await expect(tab.message("hello from outside")).to_contain_text("OTHER COMPANY")
@@ -111,7 +111,7 @@ async def test_the_skip_link_leads_to_the_field(look: Opener) -> None:
     await skip.focus()
     await skip.press("Enter")
     await expect(tab.field).to_be_focused()
-    await expect(tab.page.locator("#head h2")).to_contain_text("incident-room")
+    await expect(tab.page.locator("#head h1")).to_contain_text("incident-room")
 
 
 async def test_a_phone_has_the_channels_behind_a_button(look: Opener) -> None:
@@ -121,7 +121,7 @@ async def test_a_phone_has_the_channels_behind_a_button(look: Opener) -> None:
     await tab.picture("side-dark")
     await tab.page.get_by_role("button", name="incident-room").click()
     await expect(tab.page.locator("#side")).to_be_hidden()
-    await expect(tab.page.locator("#head h2")).to_contain_text("incident-room")
+    await expect(tab.page.locator("#head h1")).to_contain_text("incident-room")
 
 
 async def test_dark_is_dark(look: Opener) -> None:

@@ -106,7 +106,7 @@ async def test_a_permalink_leads_to_its_thread(look: Opener, slack: SlackServer)
         tab = await look(at="&channel=incident-room")
         await tab.message("see there").get_by_role(role, name=name).click()  # type: ignore[arg-type]
         await expect(tab.thread).to_contain_text("its evidence")
-        await expect(tab.page.locator("#head h2")).to_contain_text("training-oncall")
+        await expect(tab.page.locator("#head h1")).to_contain_text("training-oncall")
 
 
 async def test_every_control_has_a_name(look: Opener) -> None:

@@ -113,7 +113,7 @@ function elements(surface, block) {
 
 /** Kind of block → its element. */
 export const BLOCKS = {
-  header: (surface, block) => el("h3", {}, text(block.text)),
+  header: (surface, block) => el("h2", {}, text(block.text)),
   section,
   context,
   image,

@@ -51,7 +51,7 @@ export function showSide(nav) {
   const direct = channels.find((one) => one.kind === "im");
   const rooms = channels.filter((one) => one.kind !== "im");
   redraw(nav, [world.state.me, app, channels, [...world.unread], here?.id, isDirect()], () => [
-    el("h1", {}, "Local workspace"),
+    el("p", { class: "title" }, "Local workspace"),
     switcher(),
     el("h2", {}, "Channels"),
     rooms.map((one) => entry(one.id, one.name, {
@@ -78,7 +78,7 @@ export function showHead(head) {
   const members = (here?.members ?? []).length;
   redraw(head, [here, direct, name, place().tab], () => [
     el("button", { type: "button", class: "plain only-narrow", "aria-label": "Channels and people", "data-key": "menu", on: { click: open } }, "☰"),
-    el("h2", {}, direct ? "" : MARKS[here?.kind] ?? "", name),
+    el("h1", {}, direct ? "" : MARKS[here?.kind] ?? "", name),
     !direct && el("span", { class: "quiet topic" }, here?.topic ?? "", members ? ` · ${members} members` : ""),
     direct && world.state.app.home_tab && el("div", { role: "tablist" }, tab("home", "Home"), tab("messages", "Messages")),
   ]);
