@@ -44,7 +44,7 @@ def options(
         raise typer.Exit(EXIT_NOTHING_WRONG)
 
 
-@app.command()
+@app.command(short_help="Tell from a job's log why it did not start.")
 def diagnose(
     files: Annotated[
         list[str] | None,
@@ -103,7 +103,7 @@ def _launch(nodes: str | None, ranks_per_node: int | None) -> Launch | None:
     return Launch(hosts=hosts, ranks_per_node=per_node)
 
 
-@app.command()
+@app.command(short_help="Look at the machines of a job, by its ID.")
 def check(
     given: Annotated[
         list[str] | None,
@@ -168,7 +168,7 @@ class LevelName(StrEnum):
     ACT = "act"
 
 
-@app.command()
+@app.command(short_help="Write commented settings to fill in.")
 def init(
     *,
     level: Annotated[
@@ -204,7 +204,7 @@ def init(
         typer.echo(line)
 
 
-@app.command()
+@app.command(short_help="Say what of the settings works, and what mends it.")
 def doctor(
     *,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,

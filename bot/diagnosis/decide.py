@@ -163,6 +163,15 @@ LOOKUPS: tuple[Row, ...] = (
 )
 
 
+#: What is said of an empty log, in which no line can be looked at.
+NOTHING_READ = Verdict(
+    cause=Cause.NO_STARTUP_FAILURE,
+    confidence="low",
+    why="what was given is empty",
+    ask="a log with at least one line",
+)
+
+
 def decide(view: View) -> Verdict:
     """Return the cause that the observations bear out, and who is affected by it."""
     situation = Situation(view)

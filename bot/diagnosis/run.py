@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from bot.diagnosis import names
-from bot.diagnosis.decide import decide
+from bot.diagnosis.decide import NOTHING_READ, decide
 from bot.diagnosis.explain import RESTART_MAY_HELP, SEVERITY, next_steps, summary
 from bot.diagnosis.kinds import Cause, Kind
 from bot.diagnosis.model import Launch, Observation, Verdict
@@ -63,7 +63,7 @@ def run(
     _look_for_progress(sources, view, believe_names=believe_names)
     _look_for_other_lines(sources, view, believe_names=believe_names)
     _look_for_machines(sources, view)
-    verdict = decide(view)
+    verdict = decide(view) if read.size_bytes else NOTHING_READ
     if verdict.cause is Cause.RENDEZVOUS_TIMEOUT:
         silent = _look_for_silent(sources, view, believe_names=believe_names)
         verdict = with_silent(Situation(view), verdict, silent)

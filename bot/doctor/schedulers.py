@@ -21,6 +21,8 @@ _BY_HAND, _BY_TIMER = timedelta(days=1), timedelta(minutes=5)
 #: Slurm's own default (slurm.conf(5), MinJobAge).
 _USUAL_AGE = timedelta(seconds=300)
 _MOST_SHOWN = 3
+#: What a person asks of a way by hand, by the way's name; slurmrestd's has its version in it.
+_QUESTIONS = {"login node": "`scontrol ping` on it", "the API server": "`kubectl get nodes`"}
 
 _Asked = Callable[[Look, Watched, Scheduler], Awaitable[Sequence[Answer]]]
 
@@ -75,7 +77,8 @@ async def _ways(look: Look, cluster: Watched, scheduler: Scheduler) -> Sequence[
 def _way(one: About, cluster: str) -> Answer:
     about = f"{cluster}: {one.way}"
     if one.problem:
-        mend = f"Look at [clusters.{cluster}] in the settings, and try the same by hand."
+        by_hand = _QUESTIONS.get(one.way, "`curl` to its URL")
+        mend = f"Look at [clusters.{cluster}] in the settings, and try by hand: {by_hand}."
         return fail(one.problem, mend, about)
     release = f"Version {one.version}" if one.version else "It"
     by = f"; the controller is {', '.join(one.controllers)}" if one.controllers else ""

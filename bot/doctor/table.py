@@ -56,6 +56,7 @@ class Check:
 
 _CLOUD = "Look at [cloud] in the settings, and whether this machine reaches the cloud's API."
 _SCHEDULER = "Look at the cluster in the settings, and whether this machine reaches its scheduler."
+_BOTH = "Mend what fails of scheduler and cloud first: nodes come from one, VMs from the other."
 _SSH = "Look at [ssh] in the settings, and log in by hand with the same account and key."
 _SLOW = timedelta(seconds=45)
 
@@ -74,7 +75,7 @@ CHECKS: tuple[Check, ...] = (
     Check(name="accounting", ask=schedulers.accounting, mend=_SCHEDULER, needs=(Need.CLUSTER,)),
     Check(name="job age", ask=schedulers.job_age, mend=_SCHEDULER, needs=(Need.CLUSTER,)),
     Check(name="job logs", ask=schedulers.logs, mend=_SCHEDULER, needs=(Need.CLUSTER,)),
-    Check(name="nodes and VMs", ask=matching.nodes_and_vms, mend=_CLOUD, needs=(Need.CLUSTER,)),
+    Check(name="nodes and VMs", ask=matching.nodes_and_vms, mend=_BOTH, needs=(Need.CLUSTER,)),
     Check(name="host keys", ask=pinning.host_keys, mend=_SSH, needs=(Need.SSH,)),
     Check(name="logins", ask=machines.logins, mend=_SSH, needs=(Need.SSH,), within=_SLOW),
     Check(name="sudo", ask=accounts.sudo, mend=_SSH, needs=(Need.SSH,), within=_SLOW),

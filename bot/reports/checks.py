@@ -54,7 +54,7 @@ def _row(one: Machine, now: datetime) -> tuple[str, ...]:
     return (
         one.host,
         spelled(one.ranks) or "–",
-        f"{vm.name} {vm.id}" if vm else one.vm_problem or "–",
+        f"{vm.name} {vm.id}" if vm else "not found" if one.vm_problem else "–",
         state,
         found or "–",
         _KNOWN[one.known_from],
@@ -68,7 +68,8 @@ def _age(now: datetime, then: datetime) -> str:
 def _facts(checked: Checked) -> Iterator[tuple[str, str]]:
     if checked.job is not None:
         yield "job", _job(checked.job)
-        yield "nodes", folded(checked.job.nodes)
+        if checked.job.nodes:
+            yield "nodes", folded(checked.job.nodes)
     for log in checked.logs:
         how = log.reading if log.reading == "read" else f"{log.reading}: {log.because.strip()}"
         size = f", {log.size_bytes:,} bytes" if log.reading == "read" else ""
@@ -93,6 +94,8 @@ def _found(one: Machine) -> Iterator[Section]:
     rows = [(each.finding.replace("_", " "), f"{each.why} {each.advice}") for each in one.findings]
     if not rows and one.untold:
         rows.append(("nothing found", one.untold))
+    if one.vm_problem and one.vm_problem != one.untold:
+        rows.append(("VM", one.vm_problem))
     if one.probed is not None and one.probed.detail:
         rows.append(("on the way", one.probed.detail))
     if one.held:

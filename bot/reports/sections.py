@@ -98,7 +98,7 @@ def _facts(found: Diagnosis) -> tuple[tuple[str, str], ...]:
         ("looked for", ", ".join(map(_peer, found.peers[:4]))),
         ("restart may help", "yes, after the checks below" if found.restart_may_help else "no"),
         ("read", f"{log.lines:,} lines, {log.bytes:,} bytes; {log.matched:,} lines recognised"),
-        ("time", " to ".join(filter(None, (log.first_time, log.last_time)))),
+        ("time", " to ".join(dict.fromkeys(filter(None, (log.first_time, log.last_time))))),
     )
 
 

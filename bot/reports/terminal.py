@@ -32,6 +32,8 @@ def drawn(report: Report) -> Group:
     for section in report.sections:
         if section.title:
             parts.append(Text(f"\n{section.title}", style="bold"))
+        elif section is not report.sections[0]:
+            parts.append(Text())
         parts.append(_table(section))
     return Group(*parts)
 

@@ -105,8 +105,14 @@ def resolve(job: JobId, clusters: Sequence[Cluster]) -> Cluster:
     fits = [one for one in clusters if one.kind is job.kind]
     if job.cluster is not None:
         fits = [one for one in fits if one.name == job.cluster]
+    if not clusters:
+        message = (
+            f"No cluster is in the settings, so {job} was not asked. Make settings with "
+            "`nccl-dns init`, or name them with --config."
+        )
+        raise UnknownClusterError(message)
     if not fits:
-        known = ", ".join(f"{one.name} ({one.kind.value})" for one in clusters) or "none"
+        known = ", ".join(f"{one.name} ({one.kind.value})" for one in clusters)
         wanted = f"{job.cluster!r}" if job.cluster else f"of kind {job.kind.value}"
         message = f"No cluster {wanted} is in the settings (known: {known}); {job} was not asked."
         raise UnknownClusterError(message)

@@ -31,7 +31,7 @@ def headline(
             words = told[0].finding.replace("_", " ")
             return f"{who}: {words}. {told[0].why} {told[0].advice}", "high"
     if diagnosis is not None:
-        return diagnosis.summary + _now(machines), diagnosis.confidence
+        return diagnosis.summary + _now(machines, diagnosis), diagnosis.confidence
     unread = f"No log of job {job.id} ({job.state}) was read: paste it." if job else ""
     over = [one for one in machines if one.findings]
     if over:
@@ -42,10 +42,22 @@ def headline(
     return unread or "There is nothing to look at: no log and no machine.", "low"
 
 
-def _now(machines: Sequence[Machine]) -> str:
-    """Add what machines say now to what a log said of then."""
-    found = next((each for one in machines for each in one.findings), None)
-    return f" Now: {found.why} {found.advice}" if found else ""
+def _now(machines: Sequence[Machine], diagnosis: Diagnosis) -> str:
+    """Add what machines say now to what a log said of then.
+
+    A machine that a person named and the log does not accuse is healthy for itself alone: its
+    advice would read as one about the machine that the log accuses.
+    """
+    for one in machines:
+        for found in one.findings:
+            accused = one.known_from != "asked" or _accuses(diagnosis, one.host)
+            advice = found.advice if accused else "The log does not accuse it."
+            return f" Now, on {one.host}: {found.why} {advice}"
+    return ""
+
+
+def _accuses(diagnosis: Diagnosis, host: str) -> bool:
+    return any(one.host == host for one in diagnosis.affected)
 
 
 def _named(one: Machine) -> str:

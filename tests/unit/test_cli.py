@@ -47,6 +47,18 @@ def test_nothing_wrong_is_exit_code_0(
     assert "no startup failure" in out
 
 
+def test_an_empty_log_is_said_to_be_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A healthy log and no log at all are told apart."""
+    log = tmp_path / "job.log"
+    log.touch()
+    code, out, _ = run(["diagnose", str(log)], monkeypatch, capsys)
+    assert code == 0
+    assert "confidence low" in out
+    assert "what was given is empty" in out
+
+
 def test_the_report_says_rank_host_cause_why_lines_and_next(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -104,7 +104,7 @@ async def test_what_healed_by_itself_is_said() -> None:
     checked = await check(World().services(), BY_ID)
 
     assert [one.finding for one in culprit(checked).findings] == ["healthy_now"]
-    assert "Now: All" in checked.headline
+    assert "Now, on node-2: All" in checked.headline
     assert offered(culprit(checked)) == [0]
     assert checked.wrong
 
@@ -176,6 +176,15 @@ async def test_a_person_may_name_the_machine() -> None:
     assert [one.host for one in checked.machines] == ["node-3"]
     assert [one.finding for one in culprit(checked).findings] == ["resolver_failed"]
     assert culprit(checked).known_from == "asked"
+
+
+async def test_a_healthy_machine_that_is_named_does_not_clear_the_accused() -> None:
+    """The sentence keeps the machine of the log and the one that a person named apart."""
+    checked = await check(World().services(), Asked(job=str(JOB), named=("node-3.fleet.internal",)))
+
+    assert "Now, on node-3" in checked.headline
+    assert checked.headline.endswith("The log does not accuse it.")
+    assert "run the job again" not in checked.headline
 
 
 async def test_machines_out_of_reach_of_the_settings_are_not_offered() -> None:

@@ -125,12 +125,12 @@ def test_a_bare_number_needs_one_cluster() -> None:
 
 
 def test_an_id_without_a_cluster_of_its_kind_is_not_asked() -> None:
-    """No scheduler of the kind, or not the named one, is an error that lists what there is."""
+    """No fitting cluster is an error that lists what there is, or says how to begin."""
     with pytest.raises(UnknownClusterError, match=r"kind k8s.*hall-a \(slurm\)"):
         resolve(parse("k8s:ml/job/eval"), HALLS[:2])
     with pytest.raises(UnknownClusterError, match="'hall-z'"):
         resolve(slurm(1, cluster="hall-z"), HALLS)
-    with pytest.raises(UnknownClusterError, match="known: none"):
+    with pytest.raises(UnknownClusterError, match="nccl-dns init"):
         resolve(slurm(1), ())
 
 
