@@ -37,9 +37,15 @@ def one_job(jobs: Sequence[Job], wanted: JobId, cluster: str) -> Job:
 
 
 def started(jobs: Iterable[Job]) -> tuple[Job, ...]:
-    """Return the jobs that have started, the last started first."""
-    begun = [job for job in jobs if job.has_started]
-    return tuple(sorted(begun, key=lambda job: job.started_at or _EPOCH, reverse=True))
+    """Return the jobs that have started, the last started first.
+
+    Slurm tells whole seconds; of jobs that began in one, the higher number began later.
+    """
+
+    def begun(job: Job) -> tuple[datetime, int]:
+        return job.started_at or _EPOCH, int(job.id) if job.id.isdigit() else 0
+
+    return tuple(sorted((job for job in jobs if job.has_started), key=begun, reverse=True))
 
 
 def agreed_distribution(steps: Iterable[Step]) -> str | None:
