@@ -250,6 +250,17 @@ def _preflight(
     raise typer.Exit(EXIT_FAILURE_DIAGNOSED if found.wrong else EXIT_NOTHING_WRONG)
 
 
+@app.command()
+def serve(
+    *,
+    config: Annotated[Path | None, typer.Option(help="Settings; see `nccl-dns init`.")] = None,
+) -> None:
+    """Answer in Slack until stopped: Socket Mode, or HTTP where the settings say so."""
+    from bot.commands.serve import run
+
+    run(config)
+
+
 def _print(report: Report) -> None:
     if not sys.stdout.isatty():
         from bot.reports.plain import text

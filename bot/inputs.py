@@ -83,9 +83,9 @@ def _file(name: str, notice: Notice) -> Source:
             message = f"{name} is a folder; name the log files in it, e.g. {name.rstrip('/')}/*.log"
             raise InputError(message)
         if not stat.S_ISREG(mode):
-            return _stream(name, lambda: Path(name).open("rb", buffering=0), notice)
-        with _opened(name, notice) as stream:
-            _refuse_binary(name, _head(stream))
+            return stream(name, lambda: Path(name).open("rb", buffering=0), notice=notice)
+        with _opened(name, notice) as opened:
+            _refuse_binary(name, _head(opened))
     except FileNotFoundError:
         message = (
             f"{name} does not exist; check the path, or paste the log with `nccl-dns diagnose -`"
@@ -275,11 +275,21 @@ def _refuse_binary(name: str, head: bytes) -> None:
 
 
 def _stdin(notice: Notice) -> Source:
-    return _stream(None, lambda: sys.stdin.buffer, notice)
+    return stream(None, lambda: sys.stdin.buffer, notice=notice)
 
 
-def _stream(name: str | None, opening: Callable[[], IO[bytes]], notice: Notice) -> Source:
-    """Return a source over a stream that can be read once: it is kept, compressed, while read."""
+def stream(
+    name: str | None,
+    opening: Callable[[], IO[bytes]],
+    *,
+    notice: Notice = lambda _: None,
+    most_bytes: int | None = None,
+) -> Source:
+    """Return a source over a stream that can be read once: it is kept, compressed, while read.
+
+    Reading it raises InputError for what is certainly no log, and where it unpacks to more than
+    `most_bytes`.
+    """
     import zstandard
 
     spool = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - outlives a look
@@ -303,14 +313,41 @@ def _stream(name: str | None, opening: Callable[[], IO[bytes]], notice: Notice) 
         writer = zstandard.ZstdCompressor(level=-3).stream_writer(
             cast("IO[bytes]", spool), closefd=False
         )
+        told = plain if encoding is None else _Transcoded(plain, encoding)
         try:
-            yield _Kept(plain if encoding is None else _Transcoded(plain, encoding), writer.write)
+            yield _Kept(
+                told if most_bytes is None else _Bounded(told, shown, most_bytes), writer.write
+            )
         finally:
             writer.flush(zstandard.FLUSH_FRAME)
 
     source = Source(name=name, open=opened)
     weakref.finalize(source, spool.close)
     return source
+
+
+class _Bounded(io.RawIOBase):
+    """A stream that is refused where it goes on after so many bytes."""
+
+    def __init__(self, stream: io.RawIOBase, name: str, most_bytes: int) -> None:
+        self._stream = stream
+        self._name = name
+        self._most = most_bytes
+        self._read = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        read = self._stream.readinto(buffer) or 0
+        self._read += read
+        if self._read > self._most:
+            message = (
+                f"{self._name} unpacks to more than {self._most >> 20:,} MB, so it was not read to "
+                "its end: give the part around the failure."
+            )
+            raise InputError(message)
+        return read
 
 
 class _Joined(io.RawIOBase):

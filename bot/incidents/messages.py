@@ -127,6 +127,11 @@ class Messages:
         found = await self._all(select(MESSAGES).where(*place))
         return found[0] if found else None
 
+    async def in_thread(self, channel: str, thread: str) -> tuple[Message, ...]:
+        """Return our messages in a thread, its parent included, the oldest first."""
+        place = or_(MESSAGES.c.ts == thread, MESSAGES.c.thread == thread)
+        return await self._all(_oldest().where(MESSAGES.c.channel == channel, place))
+
     async def _one(
         self, message_id: str, condition: ColumnElement[bool], *, values: dict[str, Any]
     ) -> Message | None:

@@ -1,6 +1,7 @@
 """The settings: one tree, read from a file, the environment and files of secrets."""
 
 from bot.settings.load import SettingsError, config_path, load
+from bot.settings.slack import SlackSettings
 from bot.settings.tree import (
     CloudSettings,
     ClusterSettings,
@@ -21,6 +22,7 @@ __all__ = [
     "RestSettings",
     "Settings",
     "SettingsError",
+    "SlackSettings",
     "SshSettings",
     "config_path",
     "load",

@@ -19,6 +19,7 @@ from pydantic_settings import (
 )
 
 from bot.errors import InputError
+from bot.settings.slack import USUAL_NAMES
 from bot.settings.tree import Settings
 
 FILE = "nccl-dns.toml"
@@ -56,7 +57,9 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
     """
     found = config_path(path)
     told = {} if found is None else _read(found)
-    _refuse_unknown_variables(os.environ if environ is None else environ)
+    variables = os.environ if environ is None else environ
+    _refuse_unknown_variables(variables)
+    usual = _usual_names(variables, told)
 
     class _Loaded(Settings):
         @classmethod
@@ -69,7 +72,11 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
             file_secret_settings: PydanticBaseSettingsSource,
         ) -> tuple[PydanticBaseSettingsSource, ...]:
             del init_settings, dotenv_settings, file_secret_settings
-            return env_settings, InitSettingsSource(settings_cls, init_kwargs=told)
+            return (
+                env_settings,
+                InitSettingsSource(settings_cls, init_kwargs=told),
+                InitSettingsSource(settings_cls, init_kwargs=usual),
+            )
 
     try:
         return _Loaded()
@@ -115,6 +122,16 @@ def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
         head = upper.removeprefix("NCCL_DNS_").partition("__")[0].lower()
         if head not in Settings.model_fields:
             raise SettingsError(f"{name} is no setting; known are {', '.join(_variables())}.")
+
+
+def _usual_names(environ: Mapping[str, str], told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what Slack's usual variables say, where no file of ours holds that secret."""
+    named = told.get("slack")
+    taken = set(named) if isinstance(named, dict) else set()
+    taken |= {name.removesuffix("_file") for name in taken}
+    found = {ours: environ[name] for name, ours in USUAL_NAMES.items() if environ.get(name)}
+    kept = {ours: value for ours, value in found.items() if ours not in taken}
+    return {"slack": kept} if kept else {}
 
 
 def _variables() -> Iterator[str]:

@@ -9,11 +9,13 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from bot.errors import PlacementError
 from bot.fleet.nodes import node_list
+from bot.settings.part import FilePath, Part
+from bot.settings.slack import SlackSettings
 
 _NAME = r"^[A-Za-z][A-Za-z0-9_-]{0,62}$"
 
@@ -27,11 +29,6 @@ def _node_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
     return patterns
 
 
-def _expanded(path: Path) -> Path:
-    return path.expanduser()
-
-
-FilePath = Annotated[Path, AfterValidator(_expanded)]
 NodePatterns = Annotated[tuple[str, ...], AfterValidator(_node_patterns)]
 
 
@@ -44,18 +41,14 @@ class Level(IntEnum):
     ACT = 3
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
-
-
-class StoreSettings(_Part):
+class StoreSettings(Part):
     """Where the product keeps what it has seen."""
 
     url: str = ""
     """sqlite:///path or postgresql://host/name; empty: bot.db in the state folder."""
 
 
-class CloudSettings(_Part):
+class CloudSettings(Part):
     """The cloud that runs the VMs."""
 
     kind: Literal["none", "crusoe"] = "none"
@@ -74,7 +67,7 @@ class CloudSettings(_Part):
     requests_per_minute: Annotated[int, Field(gt=0, le=600)] = 60
 
 
-class JumpSettings(_Part):
+class JumpSettings(Part):
     """A machine on the way."""
 
     host: str
@@ -82,7 +75,7 @@ class JumpSettings(_Part):
     port: Annotated[int, Field(gt=0, lt=65536)] = 22
 
 
-class AccountSettings(_Part):
+class AccountSettings(Part):
     """An account on the machines and how it proves itself."""
 
     user: str
@@ -117,7 +110,7 @@ class SshSettings(AccountSettings):
     """The account that may restart the resolver and reboot; without it nothing is repaired."""
 
 
-class RestSettings(_Part):
+class RestSettings(Part):
     """A slurmrestd."""
 
     url: str
@@ -129,7 +122,7 @@ class RestSettings(_Part):
     """The 40 of v0.0.40."""
 
 
-class LoginSettings(_Part):
+class LoginSettings(Part):
     """A machine where Slurm's commands work; without a host, this one."""
 
     host: str = ""
@@ -139,7 +132,7 @@ class LoginSettings(_Part):
     """Empty: those of [ssh]."""
 
 
-class ClusterSettings(_Part):
+class ClusterSettings(Part):
     """One scheduler and the machines that it lists."""
 
     kind: Literal["slurm", "kubernetes"] = "slurm"
@@ -160,7 +153,7 @@ class ClusterSettings(_Part):
     namespaces: tuple[str, ...] = ()
 
 
-class ActionSettings(_Part):
+class ActionSettings(Part):
     """What may be changed; off by default."""
 
     enabled: bool = False
@@ -168,7 +161,7 @@ class ActionSettings(_Part):
     """Never touched: controllers, login, storage, jump hosts, the machine of this bot."""
 
 
-class WaitSettings(_Part):
+class WaitSettings(Part):
     """How long things take before they count."""
 
     reading: timedelta = timedelta(minutes=2)
@@ -179,6 +172,8 @@ class WaitSettings(_Part):
     login: timedelta = timedelta(seconds=5)
     probe: timedelta = timedelta(seconds=10)
     """A whole probe of a machine, the login included."""
+    approval: timedelta = timedelta(minutes=30)
+    """How long a step waits for a decision once it could run; then nothing is done."""
 
 
 def is_cluster_name(text: str) -> bool:
@@ -212,6 +207,8 @@ class Settings(BaseSettings):
     ]
     actions: ActionSettings = ActionSettings()
     waits: WaitSettings = WaitSettings()
+    slack: SlackSettings | None = None
+    """Without it there is the command line alone."""
 
     @property
     def store_url(self) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 from bot.clouds.model import VmState
-from bot.diagnosis import diagnose
+from bot.diagnosis import Source, diagnose
 from bot.errors import UsageError
 from bot.fleet.placement import Placement
 from bot.hosts.view import ClusterDns, Window
@@ -40,7 +41,7 @@ async def check(services: Services, asked: Asked, tell: Tell = lambda _: None) -
         message = "Give a job ID, a log or --vm: nccl-dns check 48213, nccl-dns check job.log"
         raise UsageError(message)
     case = await _case(services, asked, tell)
-    _diagnose(case, asked, tell)
+    await _read(case, asked, tell)
     found = suspects(case.diagnosis, case.placement, asked.named, case.node_of)
     looked_at, left = found[:_MOST_LOOKED_AT], found[_MOST_LOOKED_AT:]
     if left:
@@ -90,12 +91,16 @@ def _only_cluster(services: Services) -> Watched | None:
     return next(iter(services.clusters.values())) if len(services.clusters) == 1 else None
 
 
-def _diagnose(case: Case, asked: Asked, tell: Tell) -> None:
-    """Read the logs, and let them correct where the ranks run."""
+async def _read(case: Case, asked: Asked, tell: Tell) -> None:
+    """Read the logs, beside the event loop: a large one takes seconds."""
     sources = list(asked.logs) or excerpts.sources(case.logs)
-    if not sources:
-        return
-    tell("reading the log")
+    if sources:
+        tell("reading the log")
+        await asyncio.to_thread(_diagnose, case, asked, sources)
+
+
+def _diagnose(case: Case, asked: Asked, sources: Sequence[Source]) -> None:
+    """Diagnose the logs, and let them correct where the ranks run."""
     found = diagnose(
         sources,
         launch=asked.launch or launch_of(case.placement),

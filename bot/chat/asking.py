@@ -1,0 +1,107 @@
+"""What somebody wrote, wherever they wrote it: help, status, a job, lines, a link or a form."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from bot.chat.asker import Asker
+from bot.chat.desk import Desk
+from bot.chat.errors import TooLateError
+from bot.chat.looking import Wanted, look
+from bot.chat.mapping import incident_shown
+from bot.chat.port import SharedFile
+from bot.chat.rendering import LINK
+from bot.chat.words import Kind, sort_out
+from bot.incidents.incident import Incident
+from bot.reports.slack.modals import paste
+from bot.reports.slack.notices import help_text
+from bot.reports.slack.updates import status as status_view
+from bot.reports.slack.values import Choice
+from bot.schedulers.model import FAILED_STATES
+
+#: Jobs that failed longer ago are not offered in the form.
+_LATELY = timedelta(days=1)
+_MOST_OFFERED = 25
+_PERMALINK = re.compile(r"/archives/(?P<channel>[CGD][A-Z0-9]+)/p(?P<seconds>\d+)(?P<micros>\d{6})")
+_LEVELS = ("0 of 3 (paste)", "1 of 3 (look)", "2 of 3 (probe)", "3 of 3 (act)")
+
+
+async def answer(
+    desk: Desk, asker: Asker, text: str, *, files: tuple[SharedFile, ...] = ()
+) -> None:
+    """Do what somebody's words ask for; `text` is plain, without Slack's markup."""
+    words = sort_out(text, desk.services.known_clusters)
+    match words.kind:
+        case Kind.HELP:
+            await desk.tell(asker, help_text(desk.rules.command, desk.identity.name))
+        case Kind.STATUS:
+            await _status(desk, asker)
+        case Kind.LINK:
+            await _link(desk, asker, words.text)
+        case Kind.JOB:
+            await look(desk, asker, Wanted(job=words.text, files=files))
+        case Kind.LINES:
+            await look(desk, asker, Wanted(text=words.text, files=files))
+        case Kind.NOTHING | Kind.UNKNOWN if files:
+            await look(desk, asker, Wanted(files=files))
+        case Kind.NOTHING if asker.trigger:
+            await open_form(desk, asker)
+        case Kind.NOTHING:
+            await desk.tell(asker, help_text(desk.rules.command, desk.identity.name))
+        case Kind.UNKNOWN:
+            await desk.explain(asker, words.text)
+
+
+async def open_form(desk: Desk, asker: Asker, *, problem: str = "") -> None:
+    """Open the form; somebody whose click is too old is told to press again."""
+    form = paste(back_to=asker.channel, recent=await _failed_lately(desk), problem=problem)
+    try:
+        await desk.chat.open_view(asker.trigger, form)
+    except TooLateError as error:
+        await desk.explain(asker, error, not_done="The form was not opened.")
+
+
+async def _failed_lately(desk: Desk) -> tuple[Choice, ...]:
+    seen = await desk.store.seen_since(desk.now() - _LATELY)
+    failed = [one for one in seen if (one.state or "").split("+")[0].upper() in FAILED_STATES]
+    return tuple(
+        Choice(id=f"{one.cluster}:{one.job_id}", label=f"{one.job_id} {one.name or ''}".strip(),
+               note=f"{one.state} on {one.cluster}")
+        for one in failed[:_MOST_OFFERED]
+    )  # fmt: skip
+
+
+async def _status(desk: Desk, asker: Asker) -> None:
+    opened = await desk.store.incidents.still_open(team=desk.identity.team, limit=10)
+    shown = [incident_shown(one, permalink=await desk.permalink(one)) for one in opened]
+    said = status_view(
+        shown,
+        level=_LEVELS[desk.services.level],
+        missing=desk.services.missing,
+        now=desk.now(),
+    )
+    await desk.tell(asker, said)
+
+
+async def _link(desk: Desk, asker: Asker, address: str) -> None:
+    """Put the card of an incident, named by its thread's address, into this channel."""
+    incident = await _at(desk, address)
+    if incident is None:
+        return await desk.explain(
+            asker,
+            "That is not the address of a report of mine.",
+            next_step=f"Copy the link of the report: {desk.rules.command} link https://…",
+        )
+    await desk.permalink(incident)
+    await desk.outbox.say(desk.row(incident, LINK, channel=asker.channel, thread=asker.thread))
+    return None
+
+
+async def _at(desk: Desk, address: str) -> Incident | None:
+    found = _PERMALINK.search(address)
+    if found is None:
+        return None
+    ts = f"{found['seconds']}.{found['micros']}"
+    rows = await desk.store.messages.in_thread(found["channel"], ts)
+    return await desk.store.incidents.get(rows[0].incident_id) if rows else None

@@ -1,0 +1,190 @@
+"""A step is proposed, decided once, expires; what an approved one would do is posted as a dry run.
+
+The decision is a compare-and-set in the store: double clicks, deliveries that come again, restarts
+and replicas all meet the same row.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+from bot.chat.asker import Asker
+from bot.chat.desk import Desk
+from bot.chat.mapping import accused, approval_shown, checked_of, mildest
+from bot.chat.rendering import ASKED, DRY_RUN
+from bot.incidents.approval import Answer, Approval, ApprovalState, Verdict
+from bot.incidents.ids import new_id
+from bot.incidents.incident import Incident
+from bot.incidents.message import card
+from bot.reports.slack import message, values
+from bot.reports.slack.approvals import decided_already, may_not_decide
+from bot.reports.slack.notices import refused
+from bot.reports.slack.values import Action, Links, Refusal
+from bot.triage.model import Checked, Machine, OfferFacts
+
+_LATE_BY_BOT = "The step was decided before."
+
+
+async def propose_restart(desk: Desk, asker: Asker, incident: Incident) -> None:
+    """Put the mildest restart that the evidence allows before those who may decide."""
+    checked = checked_of(incident)
+    one = accused(checked) if checked else None
+    offer = mildest(one) if one else None
+    if checked is None or one is None or offer is None:
+        return await desk.tell(asker, refused(_no_restart(checked, one), _links(desk, checked)))
+    proposal = await desk.store.approvals.propose(_approval(desk, asker, incident, one, offer))
+    if not proposal.made:
+        await _say_open(desk, asker, proposal.approval)
+        return None
+    await _card(desk, incident, proposal.approval)
+    return None
+
+
+def _approval(
+    desk: Desk, asker: Asker, incident: Incident, one: Machine, offer: OfferFacts
+) -> Approval:
+    now = desk.now()
+    return Approval(
+        id=new_id(),
+        incident_id=incident.id,
+        step=offer.rung,
+        chain=(offer.rung,),
+        vm_id=one.vm.id if one.vm else "",
+        vm_name=one.vm.name if one.vm else one.host,
+        proposed_by=asker.user,
+        proposed_at=now,
+        digest=seen(one, offer),
+        ready_at=now,
+        expires_at=now + desk.rules.approval,
+    )
+
+
+def seen(one: Machine, offer: OfferFacts) -> str:
+    """Return the digest of what a decision rests on: VM, state, rung and findings."""
+    told = [
+        one.vm.id if one.vm else one.host,
+        one.vm.raw_state if one.vm else "",
+        offer.rung,
+        sorted(each.finding for each in one.findings),
+    ]
+    return sha256(json.dumps(told).encode()).hexdigest()
+
+
+async def _card(desk: Desk, incident: Incident, approval: Approval) -> None:
+    parent = await desk.parent(incident)
+    if parent is not None:
+        await desk.outbox.say(desk.row(incident, card(approval.id), parent=parent))
+
+
+async def _say_open(desk: Desk, asker: Asker, approval: Approval) -> None:
+    await desk.explain(
+        asker,
+        f"That step is proposed already: its card is in the thread ({approval.vm_name}).",
+        next_step="Approve or decline it there.",
+    )
+
+
+async def decide(desk: Desk, asker: Asker, approval_id: str, verdict: Verdict) -> None:
+    """Count somebody's click on a card, once, or tell them privately why it does not count."""
+    approval = await desk.store.approvals.get(approval_id)
+    if approval is None:
+        return await desk.explain(asker, f"There is no approval {approval_id} any more.")
+    if not await desk.people.may_decide(asker.user):
+        return await desk.tell(asker, may_not_decide(await _shown(desk, approval)))
+    decision = await desk.store.approvals.decide(approval_id, verdict, by=asker.user, at=desk.now())
+    approval = decision.approval
+    if decision.answer is Answer.DECIDED and approval.state is ApprovalState.APPROVED:
+        await _dry_run(desk, approval)
+    await desk.outbox.refresh(approval.incident_id)
+    if said := await _answer(desk, decision.answer, approval, asker):
+        await desk.tell(asker, said)
+    return None
+
+
+async def _answer(
+    desk: Desk, answer: Answer, approval: Approval, asker: Asker
+) -> message.Message | None:
+    """Return what a click that decided nothing is answered with; None where it counted."""
+    if answer is Answer.LATE:
+        mine = approval.decided_by == asker.user and approval.state is ApprovalState.APPROVED
+        if mine:
+            # the same click delivered again, after a crash: what it began is finished
+            await _dry_run(desk, approval)
+        return decided_already(await _shown(desk, approval), now=desk.now())
+    sentence = _NOT_COUNTED.get(answer)
+    if sentence is not None:
+        await desk.explain(asker, sentence, next_step="The card in the thread shows who is needed.")
+    return None
+
+
+_NOT_COUNTED = {
+    Answer.SAME_PERSON: "You approved this step before; a second person is needed.",
+    Answer.NOT_READY: "The step is not ready to run, so it cannot be approved yet.",
+}
+
+
+async def _dry_run(desk: Desk, approval: Approval) -> None:
+    """Post the exact plan of an approved step: nothing is run in this version, and it says so."""
+    incident = await desk.store.incidents.get(approval.incident_id)
+    parent = await desk.parent(incident) if incident else None
+    if incident is not None and parent is not None:
+        row = desk.row(incident, f"{DRY_RUN}{approval.id}", parent=parent, live=False)
+        await desk.outbox.say(row)
+
+
+async def ask_for_approval(desk: Desk, asker: Asker, approval_id: str) -> None:
+    """Ask those who may decide, by a reply that mentions them, in the name of who may not."""
+    approval = await desk.store.approvals.get(approval_id)
+    if approval is None or approval.state is not ApprovalState.OPEN:
+        return await desk.explain(asker, _LATE_BY_BOT, next_step="The card in the thread says how.")
+    incident = await desk.store.incidents.get(approval.incident_id)
+    parent = await desk.parent(incident) if incident else None
+    if incident is not None and parent is not None:
+        purpose = f"{ASKED}{approval.id}:{asker.user}"
+        await desk.outbox.say(desk.row(incident, purpose, parent=parent, live=False))
+    return None
+
+
+async def expire(desk: Desk) -> None:
+    """Take the buttons off every card that nobody decided in time."""
+    for approval in await desk.store.approvals.expire(desk.now()):
+        await desk.outbox.refresh(approval.incident_id)
+
+
+async def _shown(desk: Desk, approval: Approval) -> values.Approval:
+    incident = await desk.store.incidents.get(approval.incident_id)
+    return approval_shown(approval, checked_of(incident), desk.rules)
+
+
+def _no_restart(checked: Checked | None, one: Machine | None) -> Refusal:
+    """Return why nothing that restarts anything is offered."""
+    reasons = tuple(
+        dict.fromkeys(
+            reason
+            for each in (one.offers if one else ())
+            if each.rung != "nothing" and not each.offered
+            for reason in each.why
+        )
+    )
+    if not reasons and checked is not None:
+        reasons = (checked.headline,)
+    return Refusal(action=Action.RESTART, reasons=reasons[:6], instead=_instead(checked))
+
+
+def _instead(checked: Checked | None) -> str:
+    found = checked.diagnosis if checked else None
+    return found.next_steps[0] if found and found.next_steps else ""
+
+
+def why_no_restart(desk: Desk, incident: Incident) -> message.Message:
+    """Return why a harmless card has no Restart."""
+    checked = checked_of(incident)
+    found = checked.diagnosis if checked else None
+    reasons = (found.summary,) if found else ()
+    refusal = Refusal(action=Action.WHY_NO_RESTART, reasons=reasons, instead=_instead(checked))
+    return refused(refusal, _links(desk, checked))
+
+
+def _links(desk: Desk, checked: Checked | None) -> Links | None:
+    return desk.rules.links_of(checked) if checked else None

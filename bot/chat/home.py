@@ -1,0 +1,40 @@
+"""The Home tab of one person: what waits for them, what is open, what was lately."""
+
+from __future__ import annotations
+
+from bot.chat.desk import Desk
+from bot.chat.mapping import approval_shown, checked_of, incident_shown
+from bot.incidents.incident import Incident, IncidentState
+from bot.reports.slack import values
+from bot.reports.slack.home import MOST_LISTED, home
+from bot.reports.slack.values import Waiting
+
+
+async def publish(desk: Desk, user: str) -> None:
+    """Show somebody their Home tab as things stand now."""
+    recent = await desk.store.incidents.recent(team=desk.identity.team, limit=2 * MOST_LISTED)
+    opened = await desk.store.incidents.still_open(team=desk.identity.team)
+    over = [one for one in recent if one.state is not IncidentState.OPEN]
+    view = home(
+        waiting=await _waiting(desk, user),
+        opened=[await _shown(desk, one) for one in opened],
+        recent=[await _shown(desk, one) for one in over],
+        now=desk.now(),
+    )
+    await desk.chat.publish_home(user, view)
+
+
+async def _waiting(desk: Desk, user: str) -> tuple[Waiting, ...]:
+    if not await desk.people.may_decide(user):
+        return ()
+    found = []
+    for approval in await desk.store.approvals.waiting():
+        incident = await desk.store.incidents.get(approval.incident_id)
+        if incident is not None:
+            shown = approval_shown(approval, checked_of(incident), desk.rules)
+            found.append(Waiting(approval=shown, permalink=await desk.permalink(incident)))
+    return tuple(found)
+
+
+async def _shown(desk: Desk, incident: Incident) -> values.Incident:
+    return incident_shown(incident, permalink=await desk.permalink(incident))

@@ -1,0 +1,165 @@
+"""Say each thing once: a row before it is sent, looked for before it is sent again, then edited.
+
+A message is made anew from the store whenever it is sent or edited, so that a restart, another
+replica or an outage of Slack leaves nothing unsaid and nothing stale.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from bot.chat.errors import ChatError, GoneError
+from bot.chat.pace import Pace
+from bot.chat.port import Chat
+from bot.chat.rendering import Rendered, Renderer
+from bot.clouds.timing import utc_now
+from bot.errors import BotError
+from bot.incidents.message import PARENT, Message
+from bot.incidents.messages import Messages
+from bot.reports.slack import message
+
+_LOG = logging.getLogger(__name__)
+_LEASE = timedelta(seconds=60)
+#: Messages that are older than this are not said any more.
+_STILL_NEWS = timedelta(days=1)
+_RETRY = timedelta(seconds=5)
+_MOST_RETRY = timedelta(minutes=5)
+_POLL_S = 0.1
+
+
+@dataclass(kw_only=True)
+class Outbox:
+    """Everything that the bot says in channels."""
+
+    chat: Chat
+    messages: Messages
+    renderer: Renderer
+    #: this replica
+    me: str
+    now: Callable[[], datetime] = utc_now
+    pace: Pace = field(default_factory=Pace)
+
+    async def say(self, wanted: Message) -> Message:
+        """Say something once and return its row with `ts`; raises ChatError where it cannot be."""
+        row = await self.messages.own(wanted)
+        while row.ts is None:
+            taken = await self.messages.claim(row.id, by=self.me, at=self.now(), lease=_LEASE)
+            if taken is not None:
+                return taken if taken.ts else await self._send(taken)
+            await asyncio.sleep(_POLL_S)
+            row = await self.messages.own(wanted)
+        return row
+
+    async def _send(self, row: Message) -> Message:
+        """Send a message that is ours to send, unless an earlier try has posted it."""
+        try:
+            made = await self.renderer.render(row, self.now())
+            ts = await self._posted_before(row) or await self._posted(row, made.message)
+        except BaseException:
+            wait = min(_RETRY * 2**row.tries, _MOST_RETRY)
+            await self.messages.release(row.id, by=self.me, until=self.now() + wait)
+            raise
+        sent = await self.messages.sent(
+            row.id, ts=ts, at=self.now(), shown=made.revision, digest=_digest(made)
+        )
+        await self._learn_address(sent)
+        await self._attach(sent, made.message)
+        return sent
+
+    async def _posted_before(self, row: Message) -> str:
+        if row.tries <= 1:
+            return ""
+        return await self.chat.find(
+            row.channel, row.id, since=row.created_at, thread=row.thread or ""
+        )
+
+    async def _posted(self, row: Message, made: message.Message) -> str:
+        await self.pace.turn(row.channel)
+        return await self.chat.post(row.channel, made.of_row(row.id), thread=row.thread or "")
+
+    async def _learn_address(self, row: Message) -> None:
+        """Learn where a thread is: cards in other channels and the Home tab link to it."""
+        if row.purpose == PARENT and row.ts is not None:
+            self.renderer.permalinks[row.incident_id] = await self.address(row.channel, row.ts)
+
+    async def address(self, channel: str, ts: str) -> str:
+        """Return a message's address; empty where Slack does not tell it."""
+        try:
+            return await self.chat.permalink(channel, ts)
+        except ChatError as error:
+            _LOG.warning("the address of a message is not known: %s", error)
+            return ""
+
+    async def _attach(self, row: Message, made: message.Message) -> None:
+        """Put what was cut, whole, into the thread; the message itself stands already."""
+        thread = row.thread or row.ts or ""
+        if not made.attachments:
+            return
+        try:
+            await self.chat.upload(row.channel, thread, made.attachments)
+        except ChatError as error:
+            _LOG.warning("a text that was cut was not attached: %s", error)
+
+    async def edit(self, message_id: str) -> None:
+        """Show in a posted message how things stand now; left to others where they edit it."""
+        row = await self.messages.claim(message_id, by=self.me, at=self.now(), lease=_LEASE)
+        if row is None:
+            return
+        if row.ts is None:
+            await self._send(row)
+            return
+        try:
+            made = await self.renderer.render(row, self.now())
+            digest = _digest(made)
+            if digest != row.digest:
+                await self._put(row, row.ts, made)
+        except BaseException:
+            await self.messages.release(row.id, by=self.me, until=self.now() + _RETRY)
+            raise
+        await self.messages.rendered(row.id, by=self.me, shown=made.revision, digest=digest)
+
+    async def _put(self, row: Message, ts: str, made: Rendered) -> None:
+        try:
+            await self.chat.update(row.channel, ts, made.message.of_row(row.id))
+        except GoneError as error:
+            _LOG.info("a message of incident %s is not edited: %s", row.incident_id, error)
+
+    async def refresh(self, incident_id: str) -> None:
+        """Edit every message of an incident that shows less than it should."""
+        for row in await self.messages.of(incident_id):
+            if row.ts is not None and row.shown < row.due:
+                await self._tried(row, self.edit(row.id))
+
+    async def catch_up(self) -> int:
+        """Say and edit whatever is behind, of all incidents; return how many messages those were.
+
+        For the start, for after an outage, and for what another replica has left.
+        """
+        now = self.now()
+        unsent = await self.messages.unsent(since=now - _STILL_NEWS, at=now)
+        behind = await self.messages.behind(at=now)
+        for row in (*unsent, *behind):
+            await self._tried(row, self.edit(row.id))
+        return len(unsent) + len(behind)
+
+    async def _tried(self, row: Message, doing: Awaitable[None]) -> None:
+        try:
+            await doing
+        except BotError as error:
+            _LOG.warning("%s of incident %s: %s", row.purpose, row.incident_id, error)
+
+
+def _digest(made: Rendered) -> str:
+    """Return the digest of what people see: block ids change with every edit."""
+    shown = [
+        {name: value for name, value in block.items() if name != "block_id"}
+        for block in made.message.blocks
+    ]
+    told = json.dumps([shown, made.message.text], sort_keys=True)
+    return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,121 @@
+"""From rows of the store to the messages that show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.chat.mapping import approval_shown, checked_of, incident_shown, vms_of
+from bot.chat.progress import Progress
+from bot.chat.rules import Rules
+from bot.errors import BotError
+from bot.incidents.incident import Incident, IncidentState
+from bot.incidents.message import PARENT, Message
+from bot.incidents.store import Store
+from bot.reports.slack import approvals, message, updates, values
+from bot.reports.slack.notices import linked
+from bot.reports.slack.placeholder import placeholder
+from bot.reports.slack.replies import evidence, probes
+from bot.reports.slack.report import report
+
+EVIDENCE, PROBES, LINK = "evidence", "probes", "link"
+DRY_RUN, ASKED, REVISED = "dry_run:", "asked:", "revised:"
+
+WHY_DRY = (
+    "Actions are not part of this version: this is what would have been run, step by step. A "
+    "person can run it by hand."
+)
+
+
+@dataclass(kw_only=True)
+class Rendered:
+    """A message to be sent and the revision that it shows."""
+
+    message: message.Message
+    revision: int
+
+
+@dataclass(kw_only=True)
+class Renderer:
+    """Makes each message anew from what the store holds now."""
+
+    store: Store
+    rules: Rules
+    #: incident → how far its sources are, while they are read here
+    progress: dict[str, Progress] = field(default_factory=dict)
+    #: incident → address of its thread
+    permalinks: dict[str, str] = field(default_factory=dict)
+
+    async def render(self, row: Message, now: datetime) -> Rendered:
+        """Return a row's message as it should stand now; raises BotError where it is none."""
+        incident = await self.store.incidents.get(row.incident_id)
+        if incident is None:
+            raise BotError(f"The message {row.id} is of no incident.")
+        kind, _, about = row.purpose.partition(":")
+        approval_id = row.approval_id or (about if kind in {"dry_run", "asked"} else None)
+        if approval_id is not None:
+            return await self._of_approval(kind, approval_id.partition(":")[0], about, now)
+        made = await self._of_incident(row.purpose, incident, now)
+        return Rendered(message=made, revision=incident.revision)
+
+    async def _of_approval(
+        self, kind: str, approval_id: str, about: str, now: datetime
+    ) -> Rendered:
+        approval = await self.store.approvals.get(approval_id)
+        if approval is None:
+            raise BotError(f"There is no approval {approval_id}.")
+        incident = await self.store.incidents.get(approval.incident_id)
+        shown = approval_shown(approval, checked_of(incident), self.rules)
+        if kind == "dry_run":
+            made = approvals.dry_run(shown, why=WHY_DRY, now=now)
+        elif kind == "asked":
+            made = approvals.asked(shown, about.partition(":")[2], now=now)
+        else:
+            made = approvals.card(shown, now=now)
+        return Rendered(message=made, revision=approval.revision)
+
+    async def _of_incident(
+        self, purpose: str, incident: Incident, now: datetime
+    ) -> message.Message:
+        checked = checked_of(incident)
+        shown = incident_shown(
+            incident,
+            permalink=self.permalinks.get(incident.id, ""),
+            because=await self._ended(incident),
+        )
+        if purpose == LINK:
+            return linked(shown)
+        if purpose.startswith(REVISED):
+            return await self._revised(purpose, incident)
+        if checked is None:
+            return self._without_check(incident, shown, now)
+        if purpose == PARENT:
+            links = self.rules.links_of(checked)
+            return report(checked, shown, now=now, links=links, vms=vms_of(checked))
+        probed = purpose == PROBES
+        return probes(checked, shown, now=now) if probed else evidence(checked, shown)
+
+    def _without_check(
+        self, incident: Incident, shown: values.Incident, now: datetime
+    ) -> message.Message:
+        if incident.state is not IncidentState.OPEN:
+            return updates.unread(shown, shown.closed_because or "It was dismissed.")
+        sources = self.progress.get(incident.id, Progress()).sources
+        return placeholder(shown, sources, now=now)
+
+    async def _ended(self, incident: Incident) -> str:
+        if incident.state is IncidentState.OPEN:
+            return ""
+        entries = await self.store.incidents.timeline(incident.id)
+        return next((one.text for one in reversed(entries) if one.text), "")
+
+    async def _revised(self, purpose: str, incident: Incident) -> message.Message:
+        wanted = int(purpose.removeprefix(REVISED))
+        entries = await self.store.incidents.timeline(incident.id)
+        told = [one for one in entries if one.kind in {"checked", "revised"}]
+        now = next(one for one in told if one.revision == wanted)
+        before = [one.text for one in told if one.revision < wanted]
+        return updates.revised(
+            incident_shown(incident), by=now.who or "", added=now.about or "a log",
+            before=before[-1] if before else "nothing was known", after=now.text,
+        )  # fmt: skip

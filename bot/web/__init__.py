@@ -1,0 +1,1 @@
+"""What is served over HTTP: Slack's requests, health, metrics."""

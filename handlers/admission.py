@@ -1,0 +1,39 @@
+"""Whom the bot answers: members of its workspace. Everybody else is told why not, privately."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.response import BoltResponse
+
+from bot.chat.desk import Desk
+from handlers.payloads import Json, asker_of
+
+_LOG = logging.getLogger(__name__)
+
+
+def register(app: AsyncApp, desk: Desk) -> None:
+    """Refuse guests, other workspaces, bots and deactivated accounts before any listener runs."""
+
+    @app.middleware
+    async def admit(body: Json, next: Callable[[], Awaitable[None]]) -> BoltResponse | None:  # noqa: A002 - Bolt's name
+        event: Json = body.get("event") or {}
+        asker = asker_of(_kind(body), body)
+        if event.get("bot_id") or not asker.user or asker.user == desk.identity.user:
+            return BoltResponse(status=200)
+        why = await desk.people.refusal(asker.user, asker.team)
+        if not why:
+            await next()
+            return None
+        _LOG.info("%s of team %s was refused", asker.user, asker.team or "unknown")
+        if asker.channel and event.get("type") != "file_shared":
+            await desk.explain(asker, why, next_step="A member of the workspace can ask me.")
+        return BoltResponse(status=200)
+
+
+def _kind(body: Json) -> str:
+    if "event" in body:
+        return "events_api"
+    return "slash_commands" if "command" in body else "interactive"

@@ -1,0 +1,22 @@
+"""Forms."""
+
+from __future__ import annotations
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.chat.desk import Desk
+from handlers.payloads import Json
+from handlers.views import paste, wrong_vm
+
+
+def register(app: AsyncApp, desk: Desk) -> None:
+    """Register every form."""
+    for one in (paste, wrong_vm):
+        one.register(app, desk)
+
+
+def complaint(payload: Json) -> Json | None:
+    """Return what a form that cannot be used is answered with; None for one that can."""
+    if payload.get("type") != "view_submission":
+        return None
+    return paste.complaint(payload["view"])
