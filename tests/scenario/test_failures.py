@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import io
 import logging
 import os
@@ -146,8 +148,10 @@ async def test_a_store_that_does_not_take_it(
 ) -> None:
     """A delivery that is not kept is not acknowledged, so Slack brings it again, and then it is."""
     del slack
-    holder = sqlite3.connect(tmp_path / "bot.db", isolation_level=None)
-    holder.execute("BEGIN EXCLUSIVE")
+    holder = sqlite3.connect(
+        tmp_path / "bot.db", isolation_level=None, timeout=30, check_same_thread=False
+    )
+    await asyncio.to_thread(holder.execute, "BEGIN IMMEDIATE")
     ada.says(HERE, f"@nccl-dns {PASTE}")
     await until(lambda: stage.bot.intake.counts["refused"])
     holder.execute("ROLLBACK")
@@ -272,8 +276,6 @@ async def test_a_download_without_the_right_token(
 
 
 def _bomb(ending: str) -> bytes:
-    import gzip
-
     zeros = b"nothing at all happened here\n" * (100 * (1 << 20) // 29)
     if ending == ".gz":
         return gzip.compress(zeros)
