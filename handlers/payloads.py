@@ -35,7 +35,7 @@ def of_event(body: Json) -> Asker:
     event: Json = body.get("event", {})
     return Asker(
         user=str(event.get("user") or event.get("user_id") or ""),
-        team=str(event.get("user_team") or event.get("team") or ""),
+        team=str(event.get("user_team") or event.get("team") or body.get("team_id") or ""),
         channel=str(event.get("channel") or event.get("channel_id") or ""),
         thread=str(event.get("thread_ts") or event.get("ts") or ""),
     )

@@ -11,6 +11,7 @@ from hashlib import sha256
 
 from bot.chat.asker import Asker
 from bot.chat.desk import Desk
+from bot.chat.looking import again
 from bot.chat.mapping import accused, approval_shown, checked_of, mildest
 from bot.chat.rendering import ASKED, DRY_RUN
 from bot.incidents.approval import Answer, Approval, ApprovalState, Verdict
@@ -20,6 +21,7 @@ from bot.incidents.message import card
 from bot.reports.slack import message, values
 from bot.reports.slack.approvals import decided_already, may_not_decide
 from bot.reports.slack.notices import refused
+from bot.reports.slack.standing import finding_words
 from bot.reports.slack.values import Action, Links, Refusal
 from bot.triage.model import Checked, Machine, OfferFacts
 
@@ -27,8 +29,11 @@ _LATE_BY_BOT = "The step was decided before."
 
 
 async def propose_restart(desk: Desk, asker: Asker, incident: Incident) -> None:
-    """Put the mildest restart that the evidence allows before those who may decide."""
-    checked = checked_of(incident)
+    """Put the mildest restart that the evidence allows before those who may decide.
+
+    Where what was read is too old to rest a step on, it is read again first.
+    """
+    checked = checked_of(await _fresh(desk, asker, incident))
     one = accused(checked) if checked else None
     offer = mildest(one) if one else None
     if checked is None or one is None or offer is None:
@@ -39,6 +44,14 @@ async def propose_restart(desk: Desk, asker: Asker, incident: Incident) -> None:
         return None
     await _card(desk, incident, proposal.approval)
     return None
+
+
+async def _fresh(desk: Desk, asker: Asker, incident: Incident) -> Incident:
+    at = incident.checked_at
+    if incident.job_id is None or (at and desk.now() - at <= desk.services.limits.reading):
+        return incident
+    await again(desk, asker, incident)
+    return await desk.store.incidents.get(incident.id) or incident
 
 
 def _approval(
@@ -92,6 +105,8 @@ async def decide(desk: Desk, asker: Asker, approval_id: str, verdict: Verdict) -
         return await desk.explain(asker, f"There is no approval {approval_id} any more.")
     if not await desk.people.may_decide(asker.user):
         return await desk.tell(asker, may_not_decide(await _shown(desk, approval)))
+    if verdict is Verdict.APPROVE and (why := await _changed(desk, approval)):
+        await desk.store.approvals.void(approval_id, at=desk.now(), why=why)
     decision = await desk.store.approvals.decide(approval_id, verdict, by=asker.user, at=desk.now())
     approval = decision.approval
     if decision.answer is Answer.DECIDED and approval.state is ApprovalState.APPROVED:
@@ -100,6 +115,22 @@ async def decide(desk: Desk, asker: Asker, approval_id: str, verdict: Verdict) -
     if said := await _answer(desk, decision.answer, approval, asker):
         await desk.tell(asker, said)
     return None
+
+
+async def _changed(desk: Desk, approval: Approval) -> str:
+    """Say what has changed of what an approval was asked on; empty where nothing has."""
+    if approval.state is not ApprovalState.OPEN:
+        return ""
+    incident = await desk.store.incidents.get(approval.incident_id)
+    checked = checked_of(incident)
+    one = accused(checked) if checked else None
+    offer = mildest(one) if one else None
+    if one is None or offer is None:
+        return f"No step is offered for {approval.vm_name} any more."
+    if seen(one, offer) == approval.digest:
+        return ""
+    found = ", ".join(finding_words(each.finding) for each in one.findings) or "nothing"
+    return f"The newest look is about {one.host} and found: {found}."
 
 
 async def _answer(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.chat.asker import Asker
-from bot.chat.errors import ChatError, GoneError, NotMemberError, RefusedError
+from bot.chat.errors import GoneError, NotMemberError, RefusedError
 from bot.chat.outbox import Outbox
 from bot.chat.people import People
 from bot.chat.port import Chat, Identity
@@ -94,10 +94,4 @@ class Desk:
 
     async def permalink(self, incident: Incident) -> str:
         """Return the address of an incident's thread; empty where it has none yet."""
-        known = self.outbox.renderer.permalinks
-        if incident.id not in known and (parent := await self.parent(incident)) is not None:
-            try:
-                known[incident.id] = await self.chat.permalink(parent.channel, parent.ts or "")
-            except ChatError:
-                return ""
-        return known.get(incident.id, "")
+        return await self.outbox.renderer.permalink(incident.id)

@@ -14,13 +14,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-from bot.chat.errors import ChatError, GoneError
+from bot.chat.errors import (
+    ChatError,
+    ClosedChannelError,
+    GoneError,
+    NotMemberError,
+    RefusedError,
+)
 from bot.chat.pace import Pace
 from bot.chat.port import Chat
 from bot.chat.rendering import Rendered, Renderer
 from bot.clouds.timing import utc_now
 from bot.errors import BotError
-from bot.incidents.message import PARENT, Message
+from bot.incidents.incident import IncidentState
+from bot.incidents.message import Message
 from bot.incidents.messages import Messages
 from bot.reports.slack import message
 
@@ -31,6 +38,8 @@ _STILL_NEWS = timedelta(days=1)
 _RETRY = timedelta(seconds=5)
 _MOST_RETRY = timedelta(minutes=5)
 _POLL_S = 0.1
+#: Trying again mends none of these.
+_NEVER = (GoneError, ClosedChannelError, NotMemberError, RefusedError)
 
 
 @dataclass(kw_only=True)
@@ -68,7 +77,6 @@ class Outbox:
         sent = await self.messages.sent(
             row.id, ts=ts, at=self.now(), shown=made.revision, digest=_digest(made)
         )
-        await self._learn_address(sent)
         await self._attach(sent, made.message)
         return sent
 
@@ -82,19 +90,6 @@ class Outbox:
     async def _posted(self, row: Message, made: message.Message) -> str:
         await self.pace.turn(row.channel)
         return await self.chat.post(row.channel, made.of_row(row.id), thread=row.thread or "")
-
-    async def _learn_address(self, row: Message) -> None:
-        """Learn where a thread is: cards in other channels and the Home tab link to it."""
-        if row.purpose == PARENT and row.ts is not None:
-            self.renderer.permalinks[row.incident_id] = await self.address(row.channel, row.ts)
-
-    async def address(self, channel: str, ts: str) -> str:
-        """Return a message's address; empty where Slack does not tell it."""
-        try:
-            return await self.chat.permalink(channel, ts)
-        except ChatError as error:
-            _LOG.warning("the address of a message is not known: %s", error)
-            return ""
 
     async def _attach(self, row: Message, made: message.Message) -> None:
         """Put what was cut, whole, into the thread; the message itself stands already."""
@@ -127,7 +122,7 @@ class Outbox:
     async def _put(self, row: Message, ts: str, made: Rendered) -> None:
         try:
             await self.chat.update(row.channel, ts, made.message.of_row(row.id))
-        except GoneError as error:
+        except _NEVER as error:
             _LOG.info("a message of incident %s is not edited: %s", row.incident_id, error)
 
     async def refresh(self, incident_id: str) -> None:
@@ -144,9 +139,15 @@ class Outbox:
         now = self.now()
         unsent = await self.messages.unsent(since=now - _STILL_NEWS, at=now)
         behind = await self.messages.behind(at=now)
-        for row in (*unsent, *behind):
+        wanted = [row for row in unsent if await self._still_wanted(row)]
+        for row in (*wanted, *behind):
             await self._tried(row, self.edit(row.id))
-        return len(unsent) + len(behind)
+        return len(wanted) + len(behind)
+
+    async def _still_wanted(self, row: Message) -> bool:
+        """Tell whether an unsent message is still news: not where its incident has ended."""
+        incident = await self.renderer.store.incidents.get(row.incident_id)
+        return incident is not None and incident.state is IncidentState.OPEN
 
     async def _tried(self, row: Message, doing: Awaitable[None]) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -43,8 +44,9 @@ class Renderer:
     rules: Rules
     #: incident → how far its sources are, while they are read here
     progress: dict[str, Progress] = field(default_factory=dict)
-    #: incident → address of its thread
-    permalinks: dict[str, str] = field(default_factory=dict)
+    #: returns a message's address
+    address: Callable[[str, str], Awaitable[str]]
+    _permalinks: dict[str, str] = field(default_factory=dict)
 
     async def render(self, row: Message, now: datetime) -> Rendered:
         """Return a row's message as it should stand now; raises BotError where it is none."""
@@ -57,6 +59,23 @@ class Renderer:
             return await self._of_approval(kind, approval_id.partition(":")[0], about, now)
         made = await self._of_incident(row.purpose, incident, now)
         return Rendered(message=made, revision=incident.revision)
+
+    async def permalink(self, incident_id: str) -> str:
+        """Return the address of an incident's thread; empty where it is not known now."""
+        if incident_id not in self._permalinks:
+            rows = await self.store.messages.of(incident_id)
+            parent = next((one for one in rows if one.purpose == PARENT and one.ts), None)
+            found = await self._address_of(parent) if parent else ""
+            if not found:
+                return ""
+            self._permalinks[incident_id] = found
+        return self._permalinks[incident_id]
+
+    async def _address_of(self, parent: Message) -> str:
+        try:
+            return await self.address(parent.channel, parent.ts or "")
+        except BotError:
+            return ""
 
     async def _of_approval(
         self, kind: str, approval_id: str, about: str, now: datetime
@@ -80,7 +99,7 @@ class Renderer:
         checked = checked_of(incident)
         shown = incident_shown(
             incident,
-            permalink=self.permalinks.get(incident.id, ""),
+            permalink=await self.permalink(incident.id) if purpose == LINK else "",
             because=await self._ended(incident),
         )
         if purpose == LINK:

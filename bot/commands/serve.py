@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from starlette.routing import Route
@@ -39,6 +40,9 @@ from bot.web.server import serving
 _LOG = logging.getLogger(__name__)
 _EVERY_S = 1.0
 _AWAY_S = 5.0
+_FORGET_EVERY_S = 3600.0
+#: An event comes again for up to a day.
+_REPEATED = timedelta(days=2)
 _GRACE = timedelta(seconds=20)
 
 
@@ -98,7 +102,12 @@ async def running(
         # on the way out: first nothing more comes in, then what was begun ends
         stack.push_async_callback(intake.close, grace)
         socket = await stack.enter_async_context(entry.socket())
-        loops = (intake.run(), _over_and_over(desk.outbox.catch_up), _over_and_over(_expire(desk)))
+        loops = (
+            intake.run(),
+            _over_and_over(desk.outbox.catch_up),
+            _over_and_over(partial(deciding.expire, desk)),
+            _over_and_over(partial(_forget, desk, settings.store.keep), every_s=_FORGET_EVERY_S),
+        )
         await stack.enter_async_context(_beside(*loops))
         yield Serving(desk=desk, intake=intake, socket=socket, port=port)
 
@@ -139,9 +148,8 @@ def _desk(
         home_channel=told.home_channel,
     )
     me = f"{sockets.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
-    outbox = Outbox(
-        chat=chat, messages=store.messages, renderer=Renderer(store=store, rules=rules), me=me
-    )
+    renderer = Renderer(store=store, rules=rules, address=chat.permalink)
+    outbox = Outbox(chat=chat, messages=store.messages, renderer=renderer, me=me)
     return Desk(
         chat=chat, services=services, store=store, outbox=outbox,
         people=People(chat=chat, rules=rules, team=identity.team), rules=rules, identity=identity,
@@ -230,20 +238,22 @@ class _Entry:
         return {**counted, **heard, "deliveries_worked_on": float(self.intake.busy)}
 
 
-def _expire(desk: Desk) -> Callable[[], Awaitable[None]]:
-    async def expire() -> None:
-        await deciding.expire(desk)
+async def _forget(desk: Desk, keep: timedelta) -> None:
+    """Forget what people wrote once it is old, and deliveries once Slack repeats them no more."""
+    now = desk.now()
+    await desk.store.deliveries.purge(now - _REPEATED)
+    await desk.store.forget(now - keep)
 
-    return expire
 
-
-async def _over_and_over(doing: Callable[[], Awaitable[object]]) -> None:
+async def _over_and_over(
+    doing: Callable[[], Awaitable[object]], *, every_s: float = _EVERY_S
+) -> None:
     while True:
         try:
             await doing()
         except BotError as error:
             _LOG.warning("%s", error)
-        await asyncio.sleep(_EVERY_S)
+        await asyncio.sleep(every_s)
 
 
 @asynccontextmanager

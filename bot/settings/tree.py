@@ -46,6 +46,8 @@ class StoreSettings(Part):
 
     url: str = ""
     """sqlite:///path or postgresql://host/name; empty: bot.db in the state folder."""
+    keep: timedelta = timedelta(days=30)
+    """How long texts are kept; IDs, times and who decided stay."""
 
 
 class CloudSettings(Part):

@@ -38,7 +38,11 @@ def app(**changes: Any) -> AppConfig:  # noqa: ANN401
 
 
 def settings(
-    slack: SlackServer, folder: Path, *, based_on: Path | None = None, **changes: Any  # noqa: ANN401
+    slack: SlackServer,
+    folder: Path,
+    *,
+    based_on: Path | None = None,
+    **changes: Any,  # noqa: ANN401
 ) -> Settings:
     """Return settings for a workspace: of pastes alone, or those of a fleet."""
     given: dict[str, Any] = {
@@ -101,11 +105,7 @@ class Stage:
         """Wait for something that one person alone is told."""
         return await until(
             lambda: next(
-                (
-                    one
-                    for one in self.whispers(channel, user)
-                    if all(word in one for word in words)
-                ),
+                (one for one in self.whispers(channel, user) if all(word in one for word in words)),
                 None,
             )
         )
@@ -150,7 +150,7 @@ def controls(message: Message) -> list[str]:
     ]
 
 
-async def until(condition: Callable[[], T | None | bool], *, within: float = _MOST_S) -> T:
+async def until(condition: Callable[[], T | bool | None], *, within: float = _MOST_S) -> T:
     """Return what a condition returns once that is true; fail where it never is."""
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
@@ -159,5 +159,3 @@ async def until(condition: Callable[[], T | None | bool], *, within: float = _MO
             return found  # type: ignore[return-value]
         await asyncio.sleep(_LOOK_S)
     raise AssertionError("It never came to that.")
-
-

@@ -11,9 +11,10 @@ import pytest
 from playground.fleet.world import running as fleet_running
 from playground.slack import modal
 from playground.slack.acting import Acting
-from playground.slack.clicking import Press, in_message
+from playground.slack.clicking import Press, in_message, in_view
 from playground.slack.model import Message
 from playground.slack.server import SlackServer
+from playground.slack.web import Outage
 from tests.scenario.logs import PASTE
 from tests.scenario.stage import Stage, bot, has_action, settings, text_of, until
 
@@ -64,9 +65,7 @@ async def test_an_approved_step_is_a_dry_run(
     assert len(runs) == 1
 
 
-async def test_who_may_not_decide_can_ask(
-    probed: Stage, slack: SlackServer, ada: Acting
-) -> None:
+async def test_who_may_not_decide_can_ask(probed: Stage, slack: SlackServer, ada: Acting) -> None:
     """A person who may not decide is told who may, and can ask them by name."""
     card = await proposed(probed, ada)
     await in_message(ada, HERE, card.ts, Press(action_id="approve"))
@@ -94,7 +93,7 @@ async def test_declined_and_proposed_anew(probed: Stage, slack: SlackServer, ada
     assert second.ts != card.ts
 
 
-async def test_silence_is_not_consent(probed: Stage, slack: SlackServer, ada: Acting) -> None:
+async def test_silence_is_not_consent(probed: Stage, ada: Acting) -> None:
     """At its expiry a card loses its buttons, and a late click is told so."""
     card = await proposed(probed, ada)
     desk = probed.bot.desk
@@ -106,6 +105,30 @@ async def test_silence_is_not_consent(probed: Stage, slack: SlackServer, ada: Ac
     kept = await desk.store.approvals.get(approval)
     assert kept is not None
     assert kept.state == "expired"
+
+
+async def test_an_approval_binds_to_what_was_seen(
+    probed: Stage, slack: SlackServer, ada: Acting
+) -> None:
+    """Where a newer look found something else, Approve voids the card instead, and says so."""
+    card = await proposed(probed, ada)
+    incident = (await probed.bot.desk.store.incidents.still_open())[0]
+    await in_message(
+        ada,
+        HERE,
+        card.thread_ts,
+        Press(action_id="more", value=f"wrong_vm:{incident.id}"),
+    )
+    view = await until(lambda: slack.world.visible_view(ada.id))
+    await modal.submit(ada, view, {"vm": {"vm": "node-3"}, "why": {"why": "I know"}})
+    report = probed.slack.channel(HERE).messages[card.thread_ts]
+    await until(lambda: "picked by a person" in text_of(report))
+    await probed.idle()
+    await in_message(slack.act_as("grace"), HERE, card.ts, Press(action_id="approve"))
+    await until(lambda: "Voided: node-8" in text_of(card))
+    await probed.whispered(HERE, "grace", "Your click changed nothing")
+    await probed.idle()
+    assert not [one for one in probed.messages(HERE) if "Dry run" in text_of(one)]
 
 
 async def test_restart_twice_is_one_card(probed: Stage, ada: Acting) -> None:
@@ -179,3 +202,37 @@ async def test_the_home_tab(probed: Stage, slack: SlackServer, ada: Acting) -> N
     ada.opens_home()
     hers = await until(lambda: slack.world.homes.get(ada.id))
     assert "Waits for you (0)" in str(slack.world.views[hers].payload)
+
+
+async def test_a_form_from_the_home_tab(stage: Stage, slack: SlackServer, ada: Acting) -> None:
+    """Where no home channel is set, what was asked on the Home tab is answered directly."""
+    ada.opens_home()
+    home = await until(lambda: slack.world.homes.get(ada.id))
+    await in_view(ada, slack.world.views[home], Press(action_id="new"))
+    view = await until(lambda: slack.world.visible_view(ada.id))
+    await modal.submit(ada, view, {"pasted_text": {"pasted_text": PASTE}})
+    await stage.report(slack.world.direct(ada.id).id)
+
+
+async def test_a_link_to_another_channel(stage: Stage, slack: SlackServer, ada: Acting) -> None:
+    """`link` puts a card of a report into a channel that another tool has made."""
+    await ada.commands(HERE, f"/nccl-dns {PASTE}")
+    report = await stage.report(HERE)
+    await stage.idle()
+    address = await stage.bot.desk.chat.permalink(slack.channel(HERE).id, report.ts)
+    await ada.commands("incident-room", f"/nccl-dns link {address}")
+    card = await stage.said("incident-room", "looked at already")
+    assert address in str(card.blocks)
+    await ada.commands("incident-room", "/nccl-dns link https://elsewhere.example/")
+    await stage.whispered("incident-room", "ada", "not the address of a report")
+
+
+async def test_a_late_form(stage: Stage, slack: SlackServer, ada: Acting) -> None:
+    """A form that cannot be opened any more is explained instead of silently missing."""
+    slack.web.outage = Outage.REFUSE
+    await ada.commands(HERE, "/nccl-dns")
+    await until(lambda: stage.bot.intake.busy)
+    for trigger in slack.world.triggers.values():
+        trigger.expires -= timedelta(seconds=10)
+    slack.come_back()
+    await stage.whispered(HERE, "ada", "took too long to open a form")

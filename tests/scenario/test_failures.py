@@ -11,6 +11,7 @@ import sqlite3
 import zipfile
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -38,11 +39,10 @@ HERE = "training-oncall"
     ("name", "sentence"),
     [("bot_token", "Slack does not know the token"), ("app_token", "The app-level token")],
 )
-async def test_a_wrong_token(
-    slack: SlackServer, tmp_path: Path, name: str, sentence: str
-) -> None:
+async def test_a_wrong_token(slack: SlackServer, tmp_path: Path, name: str, sentence: str) -> None:
     """At the start a wrong token is an error that names the setting to mend."""
-    told = settings(slack, tmp_path, **{name: SecretStr("xoxb-not-this-one")})
+    wrong: dict[str, Any] = {name: SecretStr("xoxb-not-this-one")}
+    told = settings(slack, tmp_path, **wrong)
     with pytest.raises(TokenError, match=sentence):
         async with running(told, environ={}):
             pass
@@ -102,9 +102,7 @@ async def test_slack_does_not_answer_for_a_while(
     assert len(reports) == 1
 
 
-async def test_slack_is_gone_and_comes_back(
-    stage: Stage, slack: SlackServer, ada: Acting
-) -> None:
+async def test_slack_is_gone_and_comes_back(stage: Stage, slack: SlackServer, ada: Acting) -> None:
     """After an outage the connection is there again by itself, and the bot answers."""
     await slack.go_away()
     slack.come_back()
@@ -113,9 +111,7 @@ async def test_slack_is_gone_and_comes_back(
     await stage.report(HERE)
 
 
-async def test_a_dead_connection_is_replaced(
-    stage: Stage, slack: SlackServer, ada: Acting
-) -> None:
+async def test_a_dead_connection_is_replaced(stage: Stage, slack: SlackServer, ada: Acting) -> None:
     """A connection that only looks open is noticed by its silence and replaced."""
     socket = stage.bot.socket
     assert socket is not None
@@ -124,7 +120,9 @@ async def test_a_dead_connection_is_replaced(
     slack.sockets.deafen(Hearing.DEAD)
     slack.sockets.hearing = Hearing.OPEN
     await until(
-        lambda: any(one not in old and one.hearing is Hearing.OPEN for one in slack.sockets.connections)
+        lambda: any(
+            one not in old and one.hearing is Hearing.OPEN for one in slack.sockets.connections
+        )
     )
     await until(lambda: not any(one in old for one in slack.sockets.connections))
     await ada.commands(HERE, f"/nccl-dns {PASTE}")

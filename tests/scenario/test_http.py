@@ -45,7 +45,9 @@ async def http(tmp_path: Path) -> AsyncIterator[Http]:
     with sockets.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}/slack/events"
-    async with running(app=app(socket_mode_enabled=False), request_url=url, rates_on=False) as slack:
+    async with running(
+        app=app(socket_mode_enabled=False), request_url=url, rates_on=False
+    ) as slack:
         told = settings(slack, tmp_path, mode="http", port=port)
         async with bot(slack, told) as stage:
             assert slack.http is not None
