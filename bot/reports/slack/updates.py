@@ -8,8 +8,18 @@ from datetime import datetime
 from bot.reports.slack import fitting
 from bot.reports.slack.marking import notification
 from bot.reports.slack.message import Message
-from bot.reports.slack.parts import Names, age, header, line, lines, listed, person, web, words
-from bot.reports.slack.replies import about
+from bot.reports.slack.parts import (
+    Names,
+    about,
+    age,
+    header,
+    line,
+    lines,
+    listed,
+    person,
+    web,
+    words,
+)
 from bot.reports.slack.values import Incident, Link, Purpose
 
 _ONCE = Names(1)
