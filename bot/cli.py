@@ -280,7 +280,9 @@ def main() -> None:
     try:
         app()
     except BotError as error:
-        typer.echo(f"nccl-dns: {error}", err=True)
+        from bot.reports.foreign import printable
+
+        typer.echo(f"nccl-dns: {printable(str(error))}", err=True)
         sys.exit(EXIT_BAD_INPUT)
     except BrokenPipeError:
         # the reader of our output has gone; the exit code still tells the shell

@@ -54,8 +54,16 @@ def sorted_out(given: Sequence[str]) -> tuple[str | None, list[str]]:
     return (jobs[0] if jobs else None), logs
 
 
+def _exists(word: str) -> bool:
+    try:
+        return Path(word).exists()
+    except (OSError, ValueError):
+        # longer than any file's name may be, or with a zero byte in it
+        return False
+
+
 def _is_log(word: str) -> bool:
-    if word == "-" or Path(word).exists():
+    if word == "-" or _exists(word):
         return True
     pathlike = word.startswith(("/", "./", "../", "~")) or word.endswith((".log", ".out", ".err"))
     return pathlike and "://" not in word

@@ -36,7 +36,9 @@ def judge(
     found = tuple(_found(view, finding, why) for finding, why in _seen(view))
     if found:
         return Judgement(found=found)
-    return Judgement(found=(), untold=_untold(view))
+    return Judgement(
+        found=(), untold=_untold(view), amiss=bool(view.failing) or not view.vm.results
+    )
 
 
 def _seen(view: View) -> list[tuple[Finding, str]]:

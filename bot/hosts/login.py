@@ -39,4 +39,4 @@ def _one(finding: Finding, why: str, *, fleet_wide: bool = False) -> Judgement:
 
 
 def _unproven(why: str) -> Judgement:
-    return Judgement(found=(), untold=why)
+    return Judgement(found=(), untold=why, amiss=True)

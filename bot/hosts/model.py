@@ -187,6 +187,8 @@ class Judgement:
     found: tuple[Found, ...]
     #: why nothing is found where nothing is, a sentence
     untold: str = ""
+    #: nothing is found, and yet it is not well: names fail, or it does not answer
+    amiss: bool = False
 
     @property
     def names(self) -> frozenset[Finding]:

@@ -118,7 +118,7 @@ LADDER = (
 )
 
 #: Hold for every rung that changes something.
-ALWAYS: tuple[Rule, ...] = (rules.within_reach, rules.not_held)
+ALWAYS: tuple[Rule, ...] = (rules.not_a_mere_claim, rules.within_reach, rules.not_held)
 #: Hold for every rung that is a repair: the failure is real, not over, and here.
 REPAIR: tuple[Rule, ...] = (rules.not_harmless, rules.no_progress, rules.placed_for_sure)
 #: Hold for every rung that ends what runs on the VM.

@@ -235,10 +235,15 @@ def no_progress(facts: Facts, _limits: Limits) -> str:
     return "The job has gone on since: there is nothing to repair." if facts.progress_since else ""
 
 
-def placed_for_sure(facts: Facts, _limits: Limits) -> str:
-    """Rest no step on a guess or on a paste alone."""
+def not_a_mere_claim(facts: Facts, _limits: Limits) -> str:
+    """Rest no step on a paste alone, a start neither."""
     if facts.from_paste_alone:
         return "Only pasted text names this VM: the scheduler has to confirm the job first."
+    return ""
+
+
+def placed_for_sure(facts: Facts, _limits: Limits) -> str:
+    """Rest no step on a guess."""
     if facts.placement is Known.GUESS and not facts.picked_by:
         return "That the rank runs on this VM is a guess: a person has to pick the VM."
     return ""

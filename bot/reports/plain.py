@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.reports.foreign import made_printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -14,6 +16,7 @@ _GAP = "  "
 
 def text(report: Report) -> str:
     """Return the report as lines of text, the last one ended."""
+    report = made_printable(report)
     parts = [": ".join(filter(None, (report.title, report.aside))), report.summary]
     for section in report.sections:
         parts += ["", *([section.title] if section.title else []), *_lines(section)]

@@ -9,6 +9,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from bot.reports.foreign import made_printable
+
 if TYPE_CHECKING:
     from bot.reports.sections import Report, Section
 
@@ -24,6 +26,7 @@ def show(report: Report, console: Console | None = None) -> None:
 
 def drawn(report: Report) -> Group:
     """Return the report as rich renderables; foreign text is plain text in it, never markup."""
+    report = made_printable(report)
     colour = _COLOUR[report.severity]
     title = Text.assemble((report.title, f"bold {colour}"), (f"  {report.aside}", "dim"))
     parts: list[Panel | Text | Table] = [

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.clouds.model import Vm
-from bot.fleet.placement import Known
+from bot.fleet.placement import Known, same_host
 from bot.fleet.vms import Match
 from bot.hosts.model import Evidence, Found
 from bot.hosts.probes import Question
@@ -17,7 +17,6 @@ from bot.schedulers.model import JobState
 from bot.triage.case import Case
 from bot.triage.machines import Looked
 from bot.triage.model import FindingFacts, Machine, OfferFacts, Probed, VmFacts
-from bot.triage.services import Services, Watched
 from bot.triage.suspects import Suspect
 
 
@@ -50,7 +49,7 @@ def _facts(case: Case, suspect: Suspect, vm: Vm | None, looked: Looked | None) -
             vm=vm.name if vm else suspect.host,
             state=vm.raw_state if vm else None,
             state_age=now - vm.read_at if vm else None,
-            cause=case.cause,
+            cause=None if case.log_is_mute else case.cause,
             judgement=looked.judgement if looked else None,
             judgement_age=None if evidence is None else now - evidence.at,
             placement=_KNOWN[suspect.known],
@@ -62,7 +61,8 @@ def _facts(case: Case, suspect: Suspect, vm: Vm | None, looked: Looked | None) -
     return replace(
         facts,
         picked_by="the person who asked" if suspect.known == "asked" else "",
-        untouchable=_untouchable(case.services, case.cluster, suspect.host),
+        untouchable=_untouchable(case, suspect, vm),
+        others=_others(case, suspect.host),
     )
 
 
@@ -74,10 +74,28 @@ _KNOWN = {
 }
 
 
-def _untouchable(services: Services, cluster: Watched | None, host: str) -> str:
-    """Say why settings keep a machine out of reach."""
-    if host in services.protected:
+#: Slurm's words for a node on which somebody's job runs.
+_TAKEN = frozenset({"ALLOCATED", "MIXED"})
+
+
+def _others(case: Case, host: str) -> frozenset[str]:
+    """Return who has the node now that the job has ended: the next job may run there already."""
+    node = case.fleet.nodes.get(host)
+    if case.job is None or not case.job.has_ended or node is None or node.state not in _TAKEN:
+        return frozenset()
+    return frozenset({f"another job, for the node is {node.raw_state or node.state}"})
+
+
+def _untouchable(case: Case, suspect: Suspect, vm: Vm | None) -> str:
+    """Say why settings, or what is not known, keep a machine out of reach."""
+    host, cluster = suspect.host, case.cluster
+    names = (host, vm.name) if vm else (host,)
+    if any(same_host(name, one) for one in case.services.protected for name in names):
         return f"{host} is on the list of protected machines."
+    if suspect.known != "asked" and (strange := case.strange(host)):
+        return strange
+    if vm is None and case.cloud is not None:
+        return f"The cloud did not tell the state of {host}'s VM; it may be in ERROR."
     if cluster is None:
         return f"{host} is of no cluster in the settings."
     if host not in cluster.nodes:

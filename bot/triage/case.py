@@ -9,10 +9,10 @@ from bot.clouds.port import Cloud
 from bot.diagnosis import Diagnosis, Launch, Source
 from bot.diagnosis.kinds import Cause
 from bot.fleet.kubernetes import names_of
-from bot.fleet.placement import Placement
+from bot.fleet.placement import Placement, same_host
 from bot.hosts.probes import Question
 from bot.hosts.view import ClusterDns
-from bot.schedulers.model import Job, JobLogs
+from bot.schedulers.model import FAILED_STATES, Job, JobLogs
 from bot.triage.inventory import Fleet
 from bot.triage.services import Services, Watched
 
@@ -45,11 +45,15 @@ class Case:
     known_from: str = ""
     logs: JobLogs = field(default_factory=JobLogs)
     placement: Placement = field(default_factory=Placement)
+    #: machines of the job as its scheduler lists them, whatever the log says
+    listed: frozenset[str] = frozenset()
     diagnosis: Diagnosis | None = None
     fleet: Fleet = field(default_factory=Fleet)
     question: Question = field(default_factory=Question)
     #: what Kubernetes says of its own DNS; None elsewhere
     dns: ClusterDns | None = None
+    #: machines that are not well, although nothing that was probed says why
+    amiss: frozenset[str] = frozenset()
     #: what a reader must know, one sentence each
     notes: list[str] = field(default_factory=list)
 
@@ -62,6 +66,29 @@ class Case:
     def node_of(self) -> Mapping[str, str]:
         """Return which node each pod of the job is on; nothing for jobs without pods."""
         return names_of(self.job.pods) if self.job else {}
+
+    @property
+    def log_is_mute(self) -> bool:
+        """Tell whether the job failed and its log does not say of what, which proves nothing."""
+        failed = self.job is not None and self.job.state in FAILED_STATES
+        return failed and self.cause is Cause.NO_STARTUP_FAILURE
+
+    def strange(self, host: str) -> str:
+        """Say that a machine is none of the job's; empty where it is one, or no job is known.
+
+        A log says anything, also the name of a machine on which somebody else's job runs.
+        """
+        if self.job is None or any(same_host(host, one) for one in self.listed):
+            return ""
+        where, vm = self.fleet.address(host) or host, self.fleet.vm(host)
+        for one in self.listed:
+            other = self.fleet.vm(one)
+            if where == self.fleet.address(one) or (vm and other and vm.id == other.id):
+                return ""
+        return (
+            f"{host} is none of the nodes of job {self.job.label}; only its log names it, so it is "
+            "left alone. Name it with --vm to have it looked at."
+        )
 
     @property
     def cloud(self) -> Cloud | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from bot.clouds.model import VmState
 from bot.diagnosis import Source, diagnose
 from bot.errors import UsageError
+from bot.fleet.kubernetes import names_of
 from bot.fleet.placement import Placement
 from bot.hosts.view import ClusterDns, Window
 from bot.schedulers import excerpts, placing
@@ -42,7 +43,9 @@ async def check(services: Services, asked: Asked, tell: Tell = lambda _: None) -
         raise UsageError(message)
     case = await _case(services, asked, tell)
     await _read(case, asked, tell)
-    found = suspects(case.diagnosis, case.placement, asked.named, case.node_of)
+    found = suspects(
+        case.diagnosis, case.placement, asked.named, case.node_of, failed=_failed(case)
+    )
     looked_at, left = found[:_MOST_LOOKED_AT], found[_MOST_LOOKED_AT:]
     if left:
         names = ", ".join(one.host for one in left[:5])
@@ -82,6 +85,7 @@ async def _case(services: Services, asked: Asked, tell: Tell) -> Case:
         known_from=found.known_from,
         logs=found.logs,
         placement=placement,
+        listed=frozenset({*placement.hosts, *found.job.nodes, *names_of(found.job.pods).values()}),
         notes=[*found.notes, *problems],
     )
 
@@ -129,10 +133,16 @@ async def _look(
         # a paste is a claim: it names suspects, but nobody is disturbed on its word alone
         told = tuple(advice.machine(case, one, Looked(problem=_UNCONFIRMED)) for one in found)
         return told, None
+    strange = {one.host: why for one in found if (why := _strange(case, one))}
+    names = [name for name in names if name not in strange]
     if names:
         tell(f"probing {', '.join(names[:3])}")
     others = machines.others_of(case.placement.hosts, names) if names else ()
     looked, peer = await machines.compare(case, names, others, _window(case.job))
+    looked |= {host: Looked(problem=why) for host, why in strange.items()}
+    case.amiss = frozenset(
+        host for host, one in looked.items() if one.judgement is not None and one.judgement.amiss
+    )
     told = tuple(advice.machine(case, one, looked.get(one.host)) for one in found)
     if peer is None:
         return told, None
@@ -149,6 +159,11 @@ async def _cluster_dns(case: Case) -> ClusterDns | None:
     except SchedulerError as error:
         case.notes.append(f"The cluster's DNS was not asked about: {error}")
         return None
+
+
+def _strange(case: Case, one: Suspect) -> str:
+    """Say why an accused machine is not asked; a person may name any."""
+    return "" if one.known == "asked" else case.strange(one.host)
 
 
 def _ask(case: Case, hosts: Sequence[str]) -> None:
@@ -172,13 +187,17 @@ def _window(job: Job | None) -> Window | None:
 def _wrong(case: Case, told: Sequence[Machine]) -> bool:
     """Tell whether the log, the scheduler, the cloud or a machine says that something is wrong."""
     failed = case.diagnosis is not None and case.diagnosis.severity == "failure"
-    unread = case.diagnosis is None and case.job is not None and case.job.state in FAILED_STATES
-    return failed or unread or any(map(_is_wrong, told))
+    return failed or _failed(case) or any(_is_wrong(case, one) for one in told)
 
 
-def _is_wrong(one: Machine) -> bool:
+def _failed(case: Case) -> bool:
+    return case.job is not None and case.job.state in FAILED_STATES
+
+
+def _is_wrong(case: Case, one: Machine) -> bool:
     found = any(each.finding not in OVER for each in one.findings)
-    return found or (one.vm is not None and one.vm.state is not VmState.RUNNING)
+    stopped = one.vm is not None and one.vm.state is not VmState.RUNNING
+    return found or stopped or bool(one.vm_problem) or one.host in case.amiss
 
 
 def _job_facts(case: Case) -> JobFacts | None:

@@ -84,10 +84,13 @@ def suspects(
     placement: Placement,
     named: Sequence[str] = (),
     names: Mapping[str, str] | None = None,
+    *,
+    failed: bool = False,
 ) -> tuple[Suspect, ...]:
     """Return the machines to look at, each once: named by a person, accused, or a sample.
 
-    A rank whose host is a guess gives a suspect that is a guess.
+    A rank whose host is a guess gives a suspect that is a guess. Where the job `failed` and its log
+    says nothing, a sample is looked at, too: ranks of a hung resolver print nothing.
     """
     found: dict[str, Suspect] = {}
     for host in named:
@@ -99,7 +102,8 @@ def suspects(
         for suspect in _accused(diagnosis, placement, names or {}):
             before = found.get(suspect.host)
             found[suspect.host] = suspect if before is None else _joined(before, suspect)
-    if not found and (diagnosis is None or diagnosis.cause in _SHARED):
+    mute = failed and diagnosis is not None and diagnosis.cause is Cause.NO_STARTUP_FAILURE
+    if not found and (mute or diagnosis is None or diagnosis.cause in _SHARED):
         found = {host: _sampled(host, placement) for host in _spread(placement.hosts)}
     return tuple(found.values())
 

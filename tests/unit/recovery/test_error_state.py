@@ -86,12 +86,13 @@ def test_stop_for_support_is_for_error_alone() -> None:
 
 def test_what_is_stopped_may_be_started() -> None:
     """Without ERROR in its past a fresh look at the state is enough."""
-    facts = Facts(vm="node-3", state="STOPPED", state_age=NOW)
+    facts = Facts(vm="node-3", state="STOPPED", state_age=NOW, from_paste_alone=False)
 
     assert offered(facts) == {Rung.START}
     assert not offered(replace(facts, state_age=None))
     assert Rung.START not in offered(replace(facts, state="RUNNING"))
     assert not offered(replace(facts, held="rma"))
+    assert not offered(replace(facts, from_paste_alone=True))
 
 
 def test_after_error_a_start_needs_two_reads_and_a_word() -> None:
