@@ -48,6 +48,8 @@ class Bot:
     app: AsyncApp
     #: the parent of the last thread
     parent: str = ""
+    #: what `modal` opens
+    modal: Json = field(default_factory=dict)
     #: what the last modal of fields was submitted with: block id → what its field held
     given: Json = field(default_factory=dict)
     #: what was changed in fields that tell the app at once: the value, and what the rest held
@@ -62,8 +64,8 @@ class Bot:
                 await self.app.client.views_open(trigger_id=body["trigger_id"], view=modal)
             case "help":
                 await respond(text=USAGE)
-            case "fields":
-                modal = report.fields_modal()
+            case "fields" | "modal" as wanted:
+                modal = report.fields_modal() if wanted == "fields" else self.modal
                 await self.app.client.views_open(trigger_id=body["trigger_id"], view=modal)
             case "choose":
                 await self.app.client.chat_postMessage(
