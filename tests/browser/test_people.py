@@ -24,6 +24,18 @@ async def test_who_one_is_decides_what_is_there(look: Opener) -> None:
     await expect(tab.message("hello from outside")).to_contain_text("OTHER COMPANY")
 
 
+async def test_becoming_somebody_keeps_the_place(look: Opener, slack: SlackServer) -> None:
+    """Who is in the channel, too, sees the same thread, so an approver can decide at once."""
+    posted = await bot_client(slack).chat_postMessage(channel="C0TRAINING", text="Approve?")
+    tab = await look(at=f"&thread={posted['ts']}")
+    await expect(tab.thread).to_contain_text("Approve?")
+    await tab.page.get_by_label("You are").select_option("Grace Approver")
+    await expect(tab.page.locator("#side")).to_contain_text("secret")
+    await expect(tab.thread).to_contain_text("Approve?")
+    await tab.page.get_by_label("You are").select_option("Sam Stranger")
+    await expect(tab.thread).to_be_hidden()
+
+
 @pytest.mark.refuses("409")
 async def test_what_the_client_refuses_is_said_and_nothing_is_lost(look: Opener) -> None:
     """A command that there is not is refused in a sentence, and the line stays to be mended."""

@@ -29,7 +29,8 @@ function entry(id, label, { here, unread, mark, note }) {
 
 function switcher() {
   const change = (event) => {
-    go({ as: event.target.value, channel: "training-oncall", thread: "", tab: "messages" });
+    // An approver decides where the engineer asked; who may not be there starts elsewhere.
+    go({ as: event.target.value });
     heard.tell("became");
   };
   const people = world.state.people.filter((one) => !one.bot && !one.deleted);
