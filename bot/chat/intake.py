@@ -21,7 +21,10 @@ from bot.incidents.delivery import Delivery
 _LOG = logging.getLogger(__name__)
 #: How long the insert may take: Slack waits three seconds for the whole answer.
 ACK_BOUND_S = 1.0
-_LEASE = timedelta(seconds=30)
+#: How long a delivery is somebody's without a word from them; a dead one's is free after that.
+_LEASE = timedelta(seconds=15)
+#: Until the work begins: an insert that was given up may succeed later, with nobody to work on it.
+_FIRST_LEASE = timedelta(seconds=4)
 #: Deliveries that are worked on at one time.
 _AT_ONCE = 16
 _AWAY_S = 2.0
@@ -72,7 +75,7 @@ class Intake:
             payload=payload,
             received_at=self.last_at,
             taken_by=self.me,
-            taken_until=self.last_at + _LEASE,
+            taken_until=self.last_at + _FIRST_LEASE,
             tries=1,
         )
         try:
@@ -155,8 +158,8 @@ class Intake:
     async def _hold(self, delivery_id: str) -> None:
         """Keep a delivery while it is worked on."""
         while True:
-            await asyncio.sleep(_LEASE.total_seconds() / 3)
             await self._give_back(delivery_id, self.now() + _LEASE)
+            await asyncio.sleep(_LEASE.total_seconds() / 3)
 
     async def _give_back(self, delivery_id: str, until: datetime) -> None:
         with suppress(BotError):

@@ -32,7 +32,8 @@ from bot.incidents.messages import Messages
 from bot.reports.slack import message
 
 _LOG = logging.getLogger(__name__)
-_LEASE = timedelta(seconds=60)
+#: Longer than Slack is waited for; a message of a process that died is free after that.
+_LEASE = timedelta(seconds=30)
 #: Messages that are older than this are not said any more.
 _STILL_NEWS = timedelta(days=1)
 _RETRY = timedelta(seconds=5)
