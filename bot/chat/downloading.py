@@ -64,7 +64,8 @@ class Downloader:
         secure = parts.scheme == "https" and parts.port in {None, 443}
         if self._own == _origin(url) if self._own else secure and parts.hostname in FILE_HOSTS:
             return
-        if (parts.hostname or "").endswith(".slack.com"):
+        host = parts.hostname or ""
+        if host.endswith(".slack.com") and host not in FILE_HOSTS:
             raise DownloadError(_SIGN_IN.format(name=name))
         raise DownloadError(
             f"{name} was not read: its address leads to {parts.hostname or 'nowhere'}, which is "

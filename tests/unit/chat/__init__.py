@@ -1,0 +1,1 @@
+"""Tests of what the chat's flows are made of."""
