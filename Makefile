@@ -4,7 +4,7 @@
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
 
-demo: venv ## check a job of a simulated fleet and print the report
+demo: venv ## open the bot in a local Slack workspace, with a simulated fleet
 	@scripts/demo
 
 test: venv ## run every check: style, types, rooms, tests, cases
