@@ -47,7 +47,7 @@ class LinkSettings(Part):
     """Page of a VM: "https://console.example/vms/{vm_id}"; {vm_name} and {project} work, too."""
     job: str = ""
     """Page of a job: "https://slurm.example/jobs/{job}"; {cluster} works, too."""
-    resources: dict[str, str] = Field(default_factory=dict)
+    resources: dict[str, str] = {}  # noqa: RUF012 - pydantic copies it
     """Label → address of what everybody should read, such as a runbook."""
 
 
