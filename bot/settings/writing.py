@@ -167,6 +167,9 @@ def _toml(value: object) -> str:
             home = Path.home()
             below = value.is_relative_to(home) and home != Path("/")
             return _toml(f"~/{value.relative_to(home)}" if below else str(value))
+        case Mapping():
+            rows = (f"{json.dumps(name)} = {_toml(one)}" for name, one in value.items())
+            return f"{{{', '.join(rows)}}}"
         case Iterable():
             return f"[{', '.join(map(_toml, value))}]"
     raise TypeError(f"{type(value).__name__} has no form in a file of settings.")
