@@ -17,6 +17,10 @@ _OPERATORS = frozenset("!&^")
 #: Commas inside brackets separate ranges instead.
 _SEPARATOR = re.compile(r",+(?![^\[]*\])")
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
+#: A range that ClusterShell writes out within a second; operators may leave few of it.
+_MOST_WRITTEN = 1_000_000
+#: `0-31` or, with a step, `0-31/2`
+_RANGE = re.compile(r"(\d+)-(\d+)(?:/(\d+))?", re.ASCII)
 
 
 def node_list(text: str) -> tuple[str, ...]:
@@ -30,6 +34,7 @@ def node_list(text: str) -> tuple[str, ...]:
     from ClusterShell.NodeSet import NodeSet, NodeSetException
 
     text = _BLANKS.sub(",", _ROUND_OPERATOR.sub(r"\1", text.strip()))
+    _refuse_endless(text)
     try:
         nodes = NodeSet(text, resolver=None)
     except NodeSetException as error:
@@ -45,6 +50,16 @@ def node_list(text: str) -> tuple[str, ...]:
     names = set(nodes)
     written = _as_written(text)
     return written if set(written) == names else tuple(nodes)
+
+
+def _refuse_endless(text: str) -> None:
+    """Raise for a range that is too long by itself, before ClusterShell writes it out."""
+    for inside in _BRACKETS.findall(text):
+        for first, last, step in _RANGE.findall(inside):
+            count = (int(last[:20]) - int(first[:20])) // max(int(step[:20] or 1), 1)
+            if count >= _MOST_WRITTEN:
+                shown = f"{text[:80]!r} has a range of {count} machines"
+                raise PlacementError(f"{shown}; at most {MOST_NODES} are taken.")
 
 
 def _as_written(text: str) -> tuple[str, ...]:

@@ -86,3 +86,18 @@ def test_a_block_needs_at_least_one_rank_a_node() -> None:
 def test_operators_are_never_spelled_out() -> None:
     """Few machines may be left of operands that would fill the memory."""
     assert len(expand("a[1-200000]!a[1-199998]")) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["n[0-99999999]", "n[0-999999999999]", "a,n[1-3,7-88888888]", "n[0-9999999]!n[1-9999999]"],
+)
+def test_an_endless_range_is_refused_before_it_is_written_out(text: str) -> None:
+    """A typing error must not keep a person waiting for minutes."""
+    with pytest.raises(PlacementError, match="at most 20000 are taken"):
+        node_list(text)
+
+
+def test_a_long_range_with_a_step_is_as_long_as_it_is() -> None:
+    """What counts is how many machines it names."""
+    assert len(node_list("n[0-1000000/100000]")) == 11
