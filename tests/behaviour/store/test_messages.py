@@ -113,6 +113,19 @@ async def test_who_comes_later_finds_it_sent(store: Store) -> None:
     assert await store.messages.at("C0OTHER", "1.2") is None
 
 
+async def test_a_thread_is_ours_by_its_parent_or_by_our_reply(store: Store) -> None:
+    """Our messages in a thread are found, whether its parent is ours or somebody else's."""
+    incident = await opened(store)
+    parent = await store.messages.own(message(incident.id))
+    await store.messages.sent(parent.id, ts="1.2", at=AT, shown=1)
+    reply = await store.messages.own(replace(message(incident.id, "evidence"), thread="1.2"))
+
+    found = await store.messages.in_thread("C0TRAIN", "1.2")
+    assert {one.id for one in found} == {parent.id, reply.id}
+    assert await store.messages.in_thread("C0OTHER", "1.2") == ()
+    assert await store.messages.in_thread("C0TRAIN", "9.9") == ()
+
+
 async def test_the_first_ts_counts(store: Store) -> None:
     """Who has sent it a second time learns which copy to delete."""
     incident = await opened(store)
