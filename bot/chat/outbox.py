@@ -78,6 +78,10 @@ class Outbox:
         sent = await self.messages.sent(
             row.id, ts=ts, at=self.now(), shown=made.revision, digest=_digest(made)
         )
+        if sent.ts != ts:
+            # another replica took this one for dead and was first: one copy stays
+            await self._tried(sent, self.chat.delete(row.channel, ts))
+            return sent
         await self._attach(sent, made.message)
         return sent
 

@@ -76,6 +76,10 @@ class Chat(ABC):
         """Put a message into the place of one of ours."""
 
     @abstractmethod
+    async def delete(self, channel: str, ts: str) -> None:
+        """Take one of our messages away."""
+
+    @abstractmethod
     async def whisper(self, channel: str, user: str, message: Message, *, thread: str = "") -> None:
         """Say something that one person sees."""
 

@@ -64,6 +64,10 @@ class SlackChat(Chat):
         """Put a message into the place of one of ours."""
         await self._call("chat.update", {"channel": channel, "ts": ts, **message.to_update()})
 
+    async def delete(self, channel: str, ts: str) -> None:
+        """Take one of our messages away."""
+        await self._call("chat.delete", {"channel": channel, "ts": ts})
+
     async def whisper(self, channel: str, user: str, message: Message, *, thread: str = "") -> None:
         """Say something that one person sees."""
         where = {"thread_ts": thread} if thread else {}

@@ -204,6 +204,25 @@ async def test_a_crash_between_sending_and_noting_it(stage: Stage, slack: SlackS
     assert len([one for one in stage.messages(HERE) if one.bot_id]) == 1
 
 
+async def test_of_two_copies_one_stays(stage: Stage, slack: SlackServer) -> None:
+    """Where two replicas have posted one message, the copy of the later one is taken away."""
+    desk = stage.bot.desk
+    channel = slack.channel(HERE).id
+    opened = await desk.store.incidents.open(
+        Incident(id=new_id(), key=paste_key("x"), opened_at=desk.now(), channel=channel)
+    )
+    row = await desk.store.messages.own(desk.row(opened.incident, PARENT))
+    claimed = await desk.store.messages.claim(
+        row.id, by=desk.outbox.me, at=desk.now(), lease=timedelta(minutes=1)
+    )
+    assert claimed is not None
+    made = await desk.outbox.renderer.render(claimed, desk.now())
+    first = await desk.chat.post(channel, made.message.of_row(row.id))
+    await desk.store.messages.sent(row.id, ts=first, at=desk.now(), shown=1)
+    assert (await desk.outbox._send(claimed)).ts == first
+    assert [one.ts for one in stage.messages(HERE) if one.bot_id] == [first]
+
+
 async def until_noted(stage: Stage, row: str) -> str:
     """Wait until a row knows where its message stands, as the bot's own rounds find it."""
     for _ in range(3):
