@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from bot.incidents.fields import look_over
 from bot.incidents.incident import Entry
@@ -65,6 +67,8 @@ class Approval:
     proposed_at: datetime
     #: of what was seen, to which the decision is bound
     digest: str
+    #: what was seen, part by part, so that a difference can be named; ids and words of ours alone
+    seen: Mapping[str, Any] = field(default_factory=dict, hash=False)
     #: how many people have to approve, 1 or 2
     needs: int = 1
     #: when the step could run; it expires from then on, and cannot be approved before

@@ -18,6 +18,8 @@ from bot.incidents.approval import (
     Verdict,
     entry_of,
 )
+from bot.incidents.audit import Deed
+from bot.incidents.audits import append
 from bot.incidents.changes import changed, locked
 from bot.incidents.database import Database, add_new
 from bot.incidents.errors import ClosedIncidentError, UnknownApprovalError
@@ -54,6 +56,7 @@ class Approvals:
                 about=approval.id,
             )  # fmt: skip
             await changed(connection, incident, entry)
+            await append(connection, _deed(approval, entry))
             return Proposal(approval=approval, made=True)
 
     async def ready(
@@ -195,7 +198,17 @@ async def _put(
     )
     mine = (MESSAGES.c.incident_id == incident.id) & (MESSAGES.c.purpose == card(new.id))
     await connection.execute(update(MESSAGES).where(mine).values(due=new.revision))
-    return await changed(connection, incident, entry_of(old, new, at=at, by=by))
+    entry = entry_of(old, new, at=at, by=by)
+    incident = await changed(connection, incident, entry)
+    await append(connection, _deed(new, entry))
+    return incident
+
+
+def _deed(approval: Approval, entry: Entry) -> Deed:
+    return Deed(
+        at=entry.at, what=entry.kind, who=entry.who, incident_id=approval.incident_id,
+        about=approval.id, vm_id=approval.vm_id, digest=approval.digest,
+    )  # fmt: skip
 
 
 async def _open_question(

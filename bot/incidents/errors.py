@@ -4,7 +4,8 @@ InputError
 ├── UnknownIncidentError
 ├── ClosedIncidentError
 ├── UnknownMessageError
-└── UnknownApprovalError
+├── UnknownApprovalError
+└── UnknownRunError
 """
 
 from __future__ import annotations
@@ -26,3 +27,7 @@ class UnknownMessageError(InputError):
 
 class UnknownApprovalError(InputError):
     """There is no approval of this ID, so that nothing is decided; the message names it."""
+
+
+class UnknownRunError(InputError):
+    """There is no run of this ID; the message names it."""

@@ -7,13 +7,18 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 
 from bot.incidents.approvals import Approvals
+from bot.incidents.audits import Audits
 from bot.incidents.database import Database, open_database
 from bot.incidents.deliveries import Deliveries
 from bot.incidents.incidents import Incidents
+from bot.incidents.leases import Leases
 from bot.incidents.messages import Messages
 from bot.incidents.migrate import revisions
 from bot.incidents.model import SeenJob
+from bot.incidents.runs import Runs
 from bot.incidents.seen_jobs import SeenJobs
+from bot.incidents.statements import Statements
+from bot.incidents.switches import Switches
 
 
 class Store:
@@ -25,6 +30,11 @@ class Store:
         self.messages = Messages(database)
         self.deliveries = Deliveries(database)
         self.approvals = Approvals(database)
+        self.step_runs = Runs(database)
+        self.statements = Statements(database)
+        self.switches = Switches(database)
+        self.audit = Audits(database)
+        self.leases = Leases(database)
         self._jobs = SeenJobs(database)
 
     async def see(self, job: SeenJob) -> SeenJob:
@@ -57,10 +67,13 @@ class Store:
     async def forget(self, before: datetime) -> int:
         """Forget what is older than a time and return how many rows that changed.
 
-        Jobs and deliveries go whole. Of incidents and approvals the texts go; who did what and
-        when, IDs and digests stay.
+        Jobs and deliveries go whole. Of incidents, approvals, runs and statements the texts
+        go; who did what and when, IDs and digests stay.
         """
-        rooms = (self._jobs, self.incidents, self.approvals, self.deliveries)
+        rooms = (
+            self._jobs, self.incidents, self.approvals, self.step_runs, self.statements,
+            self.deliveries,
+        )  # fmt: skip
         return sum([await room.forget(before) for room in rooms])
 
 

@@ -151,6 +151,7 @@ APPROVALS = Table(
     Column("proposed_by", String),
     Column("proposed_at", UtcTime, nullable=False),
     Column("digest", String, nullable=False),
+    Column("seen", Json, nullable=False),
     Column("needs", BigInteger, nullable=False),
     Column("ready_at", UtcTime),
     Column("expires_at", UtcTime),
@@ -170,3 +171,92 @@ APPROVALS = Table(
     Index(None, "incident_id"),
     Index(None, "state", "decided_at"),
 )  # fmt: skip
+
+#: A step of an approved chain, as it is carried out.
+RUNS = Table(
+    "runs",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("approval_id", String, ForeignKey("approvals.id"), nullable=False),
+    Column("incident_id", String, ForeignKey("incidents.id"), nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("step", String, nullable=False),
+    Column("vm_id", String, nullable=False),
+    Column("vm_name", String, nullable=False),
+    Column("state", String, nullable=False),
+    Column("sentence", ForeignText, nullable=False),
+    Column("done", BigInteger),
+    Column("total", BigInteger),
+    Column("unit", String, nullable=False),
+    Column("proof", Json, nullable=False),
+    Column("result", Json, nullable=False),
+    Column("started_at", UtcTime),
+    Column("ended_at", UtcTime),
+    Column("revision", BigInteger, nullable=False),
+    Index(None, "approval_id", "number"),
+    Index(None, "incident_id", "started_at"),
+    Index(None, "started_at"),
+    _some("ix_runs_under_way", "id", where="state IN ('checking', 'acting', 'verifying')"),
+)
+
+#: A call that must not be sent twice is a row here before it is sent.
+SENDINGS = Table(
+    "sendings",
+    METADATA,
+    Column("run_id", String, ForeignKey("runs.id"), primary_key=True),
+    Column("call", String, primary_key=True),
+    Column("at", UtcTime, nullable=False),
+    Column("by", String, nullable=False),
+    # what there was before it: ids of operations, the boot id
+    Column("before", Json, nullable=False),
+)
+
+STATEMENTS = Table(
+    "statements",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("incident_id", String, ForeignKey("incidents.id"), nullable=False),
+    Column("vm_name", String, nullable=False),
+    Column("vm_id", String, nullable=False),
+    Column("kind", String, nullable=False),
+    Column("about", String, nullable=False),
+    Column("text", ForeignText, nullable=False),
+    Column("who", String),
+    Column("at", UtcTime, nullable=False),
+    Index(None, "incident_id", "vm_name", "at"),
+)
+
+AUDIT = Table(
+    "audit",
+    METADATA,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("at", UtcTime, nullable=False),
+    Column("what", String, nullable=False),
+    Column("who", String),
+    Column("incident_id", String, nullable=False),
+    Column("about", String, nullable=False),
+    Column("vm_id", String, nullable=False),
+    Column("digest", String, nullable=False),
+    Column("previous", String, nullable=False),
+    Column("hash", String, nullable=False),
+)
+
+#: Switches that hold for everything: `pause`, `breaker`.
+SWITCHES = Table(
+    "switches",
+    METADATA,
+    Column("name", String, primary_key=True),
+    Column("on", Boolean, nullable=False),
+    Column("reason", ForeignText, nullable=False),
+    Column("who", String),
+    Column("at", UtcTime, nullable=False),
+)
+
+#: A replica that carries out steps, until when it is taken to be alive (by the database's clock).
+LEASES = Table(
+    "leases",
+    METADATA,
+    Column("replica", String, primary_key=True),
+    Column("until", UtcTime, nullable=False),
+    Index(None, "until"),
+)
