@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import secrets
+import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,10 +28,15 @@ from bot.fleet.nodes import node_list
 from bot.hosts.grants import REPAIRING
 from bot.hosts.port import Hosts
 from bot.hosts.ssh.connect import Place
-from bot.hosts.ssh.hosts import ssh_hosts
+from bot.hosts.ssh.hosts import SshHosts, ssh_hosts
 from bot.hosts.ssh.options import Jump, Keys, Limits, SshOptions
 from bot.incidents.store import Store, open_store
+from bot.recovery.carrying import Carrier
+from bot.recovery.doing import Tools, Waits
 from bot.recovery.facts import Limits as LadderLimits
+from bot.recovery.limits import Blast
+from bot.recovery.proposing import Proposer
+from bot.recovery.service import Recovery, shut
 from bot.schedulers.ids import Cluster
 from bot.schedulers.kubernetes.access import Access, connected
 from bot.schedulers.kubernetes.adapter import KubernetesScheduler
@@ -51,6 +59,7 @@ from bot.settings import (
 )
 from bot.settings.load import secret
 from bot.triage.services import Services, Watched
+from bot.triage.world import FleetWorld
 
 
 @dataclass(kw_only=True)
@@ -93,6 +102,7 @@ async def build(
             limits=LadderLimits(
                 reading=settings.waits.reading, error_reads=settings.waits.error_reads
             ),
+            accounts=_accounts(settings),
             level=settings.level,
             missing=(*at.missing, *_lacks(settings)),
         )
@@ -113,7 +123,7 @@ async def whose_key(settings: Settings, environ: Mapping[str, str] | None = None
 
 
 @asynccontextmanager
-async def repair_account(settings: Settings) -> AsyncIterator[Hosts | None]:
+async def repair_account(settings: Settings) -> AsyncIterator[SshHosts | None]:
     """Open the machines as the repair account reaches them; None where no such account is set.
 
     Raises HostSetupError where its keys or known hosts cannot be used. Nobody is asked here.
@@ -131,6 +141,50 @@ async def repair_account(settings: Settings) -> AsyncIterator[Hosts | None]:
     )
     async with ssh_hosts(options) as hosts:
         yield hosts
+
+
+@asynccontextmanager
+async def recovering(settings: Settings, services: Services) -> AsyncIterator[Recovery | None]:
+    """Open what carries out approved steps; None below the level that acts.
+
+    Raises StoreError where another process does so already on the same SQLite file.
+    """
+    store = services.store
+    if settings.level < Level.ACT or store is None:
+        yield None
+        return
+    # a second to load, and only this needs it
+    from bot.recovery.engine.dbos_engine import DbosEngine, open_engine
+
+    waits, actions = settings.waits, settings.actions
+    replica = f"{socket.gethostname()}-{secrets.token_hex(4)}"
+    opened: list[DbosEngine] = []
+    async with repair_account(settings) as mends:
+        world = FleetWorld(services=services, store=store, mends=mends)
+        tools = Tools(
+            store=store,
+            world=world,
+            me=replica,
+            holds=lambda: bool(opened) and opened[0].holds(),
+            shut=partial(shut, store),
+            waits=Waits(
+                look=waits.look,
+                operation=waits.operation,
+                boot=waits.boot,
+                settle=waits.settle,
+                again=waits.verify_again,
+            ),
+        )
+        blast = Blast(at_once=actions.at_once, an_hour=actions.an_hour)
+        carrier = Carrier(tools=tools, limits=services.limits, blast=blast)
+        async with open_engine(
+            settings.engine_url, carrier.carry, replica=replica, leases=store.leases
+        ) as engine:
+            opened.append(engine)
+            proposer = Proposer(
+                store=store, world=world, limits=services.limits, waits=waits.approval
+            )
+            yield Recovery(store=store, engine=engine, proposer=proposer)
 
 
 def _lacks(settings: Settings) -> tuple[str, ...]:
@@ -299,6 +353,13 @@ def _runner(at: _Building, login: LoginSettings) -> Runner:
     runner = SshRunner(node, options, machines=other)
     at.stack.push_async_callback(runner.aclose)
     return runner
+
+
+def _accounts(settings: Settings) -> frozenset[str]:
+    ssh = settings.ssh
+    if ssh is None:
+        return frozenset()
+    return frozenset({ssh.user, *([ssh.repair.user] if ssh.repair else [])})
 
 
 def _nodes(patterns: tuple[str, ...]) -> frozenset[str]:

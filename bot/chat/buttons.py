@@ -106,6 +106,10 @@ async def _approve(desk: Desk, asker: Asker, approval: str) -> None:
     await deciding.decide(desk, asker, approval, Verdict.APPROVE)
 
 
+async def _stop(desk: Desk, asker: Asker, approval: str) -> None:
+    await deciding.stop(desk, asker, approval)
+
+
 async def _decline(desk: Desk, asker: Asker, approval: str) -> None:
     await deciding.decide(desk, asker, approval, Verdict.DECLINE)
 
@@ -113,6 +117,7 @@ async def _decline(desk: Desk, asker: Asker, approval: str) -> None:
 _DECISIONS: Mapping[Action, Callable[[Desk, Asker, str], Awaitable[None]]] = {
     Action.APPROVE: _approve,
     Action.DECLINE: _decline,
+    Action.STOP: _stop,
     Action.ASK_FOR_APPROVAL: deciding.ask_for_approval,
 }
 _FLOWS: Mapping[Action, Flow] = {

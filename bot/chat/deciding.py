@@ -7,17 +7,22 @@ and replicas all meet the same row.
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from hashlib import sha256
 
 from bot.chat.asker import Asker
 from bot.chat.desk import Desk
 from bot.chat.looking import again
 from bot.chat.mapping import accused, approval_shown, checked_of, mildest
-from bot.chat.rendering import ASKED, DRY_RUN
+from bot.chat.rendering import ASKED, DRY_RUN, PROOF
+from bot.errors import BotError
 from bot.incidents.approval import Answer, Approval, ApprovalState, Verdict
 from bot.incidents.ids import new_id
 from bot.incidents.incident import Incident
 from bot.incidents.message import card
+from bot.incidents.run import RunState
+from bot.recovery.ladder import why_no_restart as why_no_restart_of
+from bot.recovery.service import Recovery
 from bot.reports.slack import message, values
 from bot.reports.slack.approvals import decided_already, may_not_decide
 from bot.reports.slack.notices import refused
@@ -25,6 +30,7 @@ from bot.reports.slack.standing import finding_words
 from bot.reports.slack.values import Action, Links, Refusal
 from bot.triage.model import Checked, Machine, OfferFacts
 
+_PROVEN_LATELY = timedelta(days=1)
 _LATE_BY_BOT = "The step was decided before."
 
 
@@ -35,6 +41,8 @@ async def propose_restart(desk: Desk, asker: Asker, incident: Incident) -> None:
     """
     checked = checked_of(await _fresh(desk, asker, incident))
     one = accused(checked) if checked else None
+    if desk.recovery is not None and one is not None:
+        return await _propose(desk, desk.recovery, asker, incident, one)
     offer = mildest(one) if one else None
     if checked is None or one is None or offer is None:
         return await desk.tell(asker, refused(_no_restart(checked, one), _links(desk, checked)))
@@ -44,6 +52,26 @@ async def propose_restart(desk: Desk, asker: Asker, incident: Incident) -> None:
         return None
     await _card(desk, incident, proposal.approval)
     return None
+
+
+async def _propose(
+    desk: Desk, recovery: Recovery, asker: Asker, incident: Incident, one: Machine
+) -> None:
+    """Look again, and put the mildest restart that fits what is seen now on a card."""
+    proposer = recovery.proposer
+    try:
+        seen = await proposer.world.look(incident.id, one.vm.name if one.vm else one.host)
+        offer = proposer.mildest(seen)
+        if offer is None:
+            why = why_no_restart_of(seen.facts, proposer.limits)
+            refusal = Refusal(action=Action.RESTART, reasons=why[:6])
+            return await desk.tell(asker, refused(refusal))
+        proposal = await proposer.propose(seen, (offer.rung,), by=asker.user)
+    except BotError as error:
+        return await desk.explain(asker, error)
+    if not proposal.made:
+        return await _say_open(desk, asker, proposal.approval)
+    return await _card(desk, incident, proposal.approval)
 
 
 async def _fresh(desk: Desk, asker: Asker, incident: Incident) -> Incident:
@@ -110,7 +138,7 @@ async def decide(desk: Desk, asker: Asker, approval_id: str, verdict: Verdict) -
     decision = await desk.store.approvals.decide(approval_id, verdict, by=asker.user, at=desk.now())
     approval = decision.approval
     if decision.answer is Answer.DECIDED and approval.state is ApprovalState.APPROVED:
-        await _dry_run(desk, approval)
+        await _begin(desk, approval)
     await desk.outbox.refresh(approval.incident_id)
     if said := await _answer(desk, decision.answer, approval, asker):
         await desk.tell(asker, said)
@@ -119,8 +147,8 @@ async def decide(desk: Desk, asker: Asker, approval_id: str, verdict: Verdict) -
 
 async def _changed(desk: Desk, approval: Approval) -> str:
     """Say what has changed of what an approval was asked on; empty where nothing has."""
-    if approval.state is not ApprovalState.OPEN:
-        return ""
+    if approval.state is not ApprovalState.OPEN or desk.recovery is not None:
+        return ""  # what is seen at act time counts there
     incident = await desk.store.incidents.get(approval.incident_id)
     checked = checked_of(incident)
     one = accused(checked) if checked else None
@@ -141,7 +169,7 @@ async def _answer(
         mine = approval.decided_by == asker.user and approval.state is ApprovalState.APPROVED
         if mine:
             # the same click delivered again, after a crash: what it began is finished
-            await _dry_run(desk, approval)
+            await _begin(desk, approval)
         return decided_already(await _shown(desk, approval), now=desk.now())
     sentence = _NOT_COUNTED.get(answer)
     if sentence is not None:
@@ -155,8 +183,16 @@ _NOT_COUNTED = {
 }
 
 
+async def _begin(desk: Desk, approval: Approval) -> None:
+    """Begin what was approved, once; where nothing may be changed, post what would be done."""
+    if desk.recovery is not None:
+        await desk.recovery.begin(approval)
+    else:
+        await _dry_run(desk, approval)
+
+
 async def _dry_run(desk: Desk, approval: Approval) -> None:
-    """Post the exact plan of an approved step: nothing is run in this version, and it says so."""
+    """Post the exact plan of an approved step where actions are off, and say so."""
     incident = await desk.store.incidents.get(approval.incident_id)
     parent = await desk.parent(incident) if incident else None
     if incident is not None and parent is not None:
@@ -177,15 +213,41 @@ async def ask_for_approval(desk: Desk, asker: Asker, approval_id: str) -> None:
     return None
 
 
+async def stop(desk: Desk, asker: Asker, approval_id: str) -> None:
+    """Stop a chain at its next boundary; whoever may decide may also stop it."""
+    approval = await desk.store.approvals.get(approval_id)
+    if approval is None or approval.state is not ApprovalState.APPROVED:
+        return await desk.explain(asker, "There is nothing to stop.")
+    if not await desk.people.may_decide(asker.user):
+        return await desk.tell(asker, may_not_decide(await _shown(desk, approval)))
+    why = f"Stopped by <@{asker.user}>."
+    await desk.store.approvals.void(approval_id, at=desk.now(), why=why, by=asker.user)
+    return await desk.outbox.refresh(approval.incident_id)
+
+
 async def expire(desk: Desk) -> None:
     """Take the buttons off every card that nobody decided in time."""
     for approval in await desk.store.approvals.expire(desk.now()):
         await desk.outbox.refresh(approval.incident_id)
 
 
+async def say_proofs(desk: Desk, said: set[str]) -> None:
+    """Put the proof of each step that has ended into its thread; `said` are those known to be."""
+    for run in await desk.store.step_runs.ended_since(desk.now() - _PROVEN_LATELY):
+        if run.id in said or run.state is RunState.LEFT_OUT:
+            continue
+        incident = await desk.store.incidents.get(run.incident_id)
+        parent = await desk.parent(incident) if incident else None
+        if incident is not None and parent is not None:
+            row = desk.row(incident, f"{PROOF}{run.id}", parent=parent, live=False)
+            await desk.outbox.say(row)
+        said.add(run.id)
+
+
 async def _shown(desk: Desk, approval: Approval) -> values.Approval:
     incident = await desk.store.incidents.get(approval.incident_id)
-    return approval_shown(approval, checked_of(incident), desk.rules)
+    runs = await desk.store.step_runs.of(approval.id)
+    return approval_shown(approval, checked_of(incident), desk.rules, runs)
 
 
 def _no_restart(checked: Checked | None, one: Machine | None) -> Refusal:

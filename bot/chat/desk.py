@@ -19,6 +19,7 @@ from bot.incidents.ids import LONG, new_id
 from bot.incidents.incident import Incident
 from bot.incidents.message import PARENT, Message
 from bot.incidents.store import Store
+from bot.recovery.service import Recovery
 from bot.reports.slack import message
 from bot.reports.slack.notices import Problem, error
 from bot.triage.services import Services
@@ -38,6 +39,8 @@ class Desk:
     people: People
     rules: Rules
     identity: Identity
+    #: carries out what is approved; None where nothing may be changed
+    recovery: Recovery | None = None
     now: Callable[[], datetime] = utc_now
     #: jobs and pastes that are being read here
     reading: set[str] = field(default_factory=set)

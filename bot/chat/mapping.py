@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +13,10 @@ from bot.hosts import repairs
 from bot.hosts.model import Rung
 from bot.incidents.approval import Approval, ApprovalState
 from bot.incidents.incident import Incident, IncidentState
-from bot.recovery.ladder import LADDER
+from bot.incidents.run import Run
+from bot.recovery.ladder import LADDER, Row
+from bot.recovery.service import plan_of
+from bot.recovery.steps.table import STEPS
 from bot.reports.slack import values
 from bot.reports.slack.standing import RESTARTS, finding_words, shown_state, standing
 from bot.reports.slack.values import Choice, Consent, Decision, Stage
@@ -104,19 +107,20 @@ def mildest(one: Machine) -> OfferFacts | None:
     return next((offered[rung] for rung in RESTARTS if rung in offered), None)
 
 
-def approval_shown(approval: Approval, checked: Checked | None, rules: Rules) -> values.Approval:
+def approval_shown(
+    approval: Approval, checked: Checked | None, rules: Rules, runs: Sequence[Run] = ()
+) -> values.Approval:
     """Return an approval as its card takes it."""
-    row = next(one for one in LADDER if one.rung == approval.step)
     approved = approval.state is ApprovalState.APPROVED and approval.decided_by
     return values.Approval(
         id=approval.id,
         revision=approval.revision,
         incident=approval.incident_id,
-        what=row.what,
+        what=" Then: ".join(map(_what, approval.chain)),
         vm=approval.vm_name,
         vm_id=approval.vm_id,
-        loses=() if row.loses.startswith("nothing") else (row.loses,),
-        plan=plan(approval),
+        loses=tuple(filter(None, map(_loses, approval.chain))),
+        plan=plan_of(approval) or plan(approval),
         rests_on=_rests_on(approval, checked),
         asked_by=approval.proposed_by or "",
         asked_at=approval.proposed_at,
@@ -135,7 +139,43 @@ def approval_shown(approval: Approval, checked: Checked | None, rules: Rules) ->
         decided_by=approval.decided_by or "",
         decided_at=approval.decided_at,
         because=approval.reason or "",
+        steps=tuple(map(_step, runs)),
     )
+
+
+def _row(step: str) -> Row | None:
+    return next((one for one in LADDER if one.rung == step), None)
+
+
+def _what(step: str) -> str:
+    row = _row(step)
+    return row.what if row else f"{STEPS[step].title}."
+
+
+def _loses(step: str) -> str:
+    row = _row(step)
+    return row.loses if row and not row.loses.startswith("nothing") else ""
+
+
+def _step(run: Run) -> values.Step:
+    return values.Step(
+        what=STEPS[run.step].title,
+        state=values.Standing(run.state.value),
+        said=run.sentence,
+        done=run.done,
+        total=run.total,
+        unit=run.unit,
+        began_at=run.started_at,
+        ended_at=run.ended_at,
+    )
+
+
+def proof_shown(run: Run) -> values.Proven:
+    """Return how a step ended, as its reply takes it."""
+    return values.Proven(
+        id=run.id, incident=run.incident_id, revision=run.revision, vm=run.vm_name,
+        step=_step(run), outputs=dict(run.proof),
+    )  # fmt: skip
 
 
 def plan(approval: Approval) -> tuple[str, ...]:

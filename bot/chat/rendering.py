@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.chat.mapping import approval_shown, checked_of, incident_shown, vms_of
+from bot.chat.mapping import approval_shown, checked_of, incident_shown, proof_shown, vms_of
 from bot.chat.progress import Progress
 from bot.chat.rules import Rules
 from bot.errors import BotError
@@ -16,15 +16,16 @@ from bot.incidents.store import Store
 from bot.reports.slack import approvals, message, updates, values
 from bot.reports.slack.notices import linked
 from bot.reports.slack.placeholder import placeholder
+from bot.reports.slack.proofs import proof
 from bot.reports.slack.replies import evidence, probes
 from bot.reports.slack.report import report
 
 EVIDENCE, PROBES, LINK = "evidence", "probes", "link"
-DRY_RUN, ASKED, REVISED = "dry_run:", "asked:", "revised:"
+DRY_RUN, ASKED, REVISED, PROOF = "dry_run:", "asked:", "revised:", "proof:"
 
 WHY_DRY = (
-    "Actions are not part of this version: this is what would have been run, step by step. A "
-    "person can run it by hand."
+    "Actions are off in the settings: this is what would have been run, step by step. A person can "
+    "run it by hand."
 )
 
 
@@ -57,6 +58,8 @@ class Renderer:
         approval_id = row.approval_id or (about if kind in {"dry_run", "asked"} else None)
         if approval_id is not None:
             return await self._of_approval(kind, approval_id.partition(":")[0], about, now)
+        if kind == "proof":
+            return await self._proof(about, incident, now)
         made = await self._of_incident(row.purpose, incident, now)
         return Rendered(message=made, revision=incident.revision)
 
@@ -84,7 +87,8 @@ class Renderer:
         if approval is None:
             raise BotError(f"There is no approval {approval_id}.")
         incident = await self.store.incidents.get(approval.incident_id)
-        shown = approval_shown(approval, checked_of(incident), self.rules)
+        runs = await self.store.step_runs.of(approval.id)
+        shown = approval_shown(approval, checked_of(incident), self.rules, runs)
         if kind == "dry_run":
             made = approvals.dry_run(shown, why=WHY_DRY, now=now)
         elif kind == "asked":
@@ -92,6 +96,13 @@ class Renderer:
         else:
             made = approvals.card(shown, now=now)
         return Rendered(message=made, revision=approval.revision)
+
+    async def _proof(self, run_id: str, incident: Incident, now: datetime) -> Rendered:
+        run = await self.store.step_runs.get(run_id)
+        if run is None:
+            raise BotError(f"There is no run {run_id}.")
+        made = proof(proof_shown(run), mentioned=self.rules.may_decide, now=now)
+        return Rendered(message=made, revision=incident.revision)
 
     async def _of_incident(
         self, purpose: str, incident: Incident, now: datetime

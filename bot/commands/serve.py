@@ -17,7 +17,7 @@ from pathlib import Path
 
 from starlette.routing import Route
 
-from bot.app import build
+from bot.app import build, recovering
 from bot.chat import deciding
 from bot.chat.desk import Desk
 from bot.chat.errors import AwayError
@@ -96,6 +96,7 @@ async def running(
         chat = SlackChat(_needed(told, "bot_token"), base_url=told.base_url)
         identity = await _identity(chat)
         desk = _desk(settings, told, services, chat, identity)
+        desk.recovery = await stack.enter_async_context(recovering(settings, services))
         intake = _intake(desk)
         entry = _Entry(settings=told, desk=desk, intake=intake)
         port = await stack.enter_async_context(entry.web())
@@ -106,6 +107,8 @@ async def running(
             intake.run(),
             _over_and_over(desk.outbox.catch_up),
             _over_and_over(partial(deciding.expire, desk)),
+            _over_and_over(partial(deciding.say_proofs, desk, set())),
+            *([_over_and_over(desk.recovery.reconcile)] if desk.recovery else []),
             _over_and_over(partial(_forget, desk, settings.store.keep), every_s=_FORGET_EVERY_S),
         )
         await stack.enter_async_context(_beside(*loops))

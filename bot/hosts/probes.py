@@ -138,6 +138,14 @@ BOOT_ID = Probe(
     parse=readings.file_text,
     meaning="Changes with each boot.",
 )
+# A container has its host's boot id; when its own first process began tells its boots apart.
+INIT = Probe(
+    name="init",
+    argv=("@file", "/proc/1/stat"),
+    timeout=_SHORT,
+    parse=readings.started_ticks,
+    meaning="When process 1 began, in ticks since the kernel did.",
+)
 UPTIME = Probe(
     name="uptime",
     argv=("@file", "/proc/uptime"),
@@ -191,6 +199,8 @@ PROBES: tuple[Probe[Any], ...] = (
 )  # fmt: skip
 
 Table = tuple[Probe[Any], ...]
+#: Which boot of a machine this is.
+BOOT: Table = (IDENTITY, BOOT_ID, INIT)
 #: Who resolves whom, before a job is started; the identity is always proven first.
 PREFLIGHT: Table = (IDENTITY, LOOKUPS, STUB, UNIT)
 

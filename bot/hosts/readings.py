@@ -266,6 +266,12 @@ def processes(result: ProbeResult) -> tuple[Process, ...]:
     )
 
 
+def started_ticks(result: ProbeResult) -> int:
+    """Read when a process began from its stat, in clock ticks (proc(5), field 22); 0 if unread."""
+    fields = file_text(result).rpartition(")")[2].split()
+    return _number(fields[19]) if len(fields) > 19 and fields[19].isdigit() else 0  # noqa: PLR2004
+
+
 def containers(result: ProbeResult) -> tuple[Container, ...]:
     """Read `@containers`."""
 

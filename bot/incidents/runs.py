@@ -99,6 +99,11 @@ class Runs:
         query = select(RUNS).where(RUNS.c.started_at >= at)
         return await self._all(query.order_by(RUNS.c.started_at, RUNS.c.id))
 
+    async def ended_since(self, at: datetime) -> tuple[Run, ...]:
+        """Return the runs that ended at a time or later, the oldest first."""
+        query = select(RUNS).where(RUNS.c.ended_at >= at)
+        return await self._all(query.order_by(RUNS.c.ended_at, RUNS.c.id))
+
     # -- calls that must not be sent twice
 
     async def mark_sending(

@@ -196,6 +196,7 @@ RUNS = Table(
     Index(None, "approval_id", "number"),
     Index(None, "incident_id", "started_at"),
     Index(None, "started_at"),
+    Index(None, "ended_at"),
     _some("ix_runs_under_way", "id", where="state IN ('checking', 'acting', 'verifying')"),
 )
 

@@ -161,6 +161,10 @@ class ActionSettings(Part):
     enabled: bool = False
     protected: NodePatterns = ()
     """Never touched: controllers, login, storage, jump hosts, the machine of this bot."""
+    at_once: Annotated[int, Field(ge=1)] = 1
+    """VMs under change at one moment."""
+    an_hour: Annotated[int, Field(ge=1)] = 4
+    """VMs changed within an hour."""
 
 
 class WaitSettings(Part):
@@ -176,6 +180,16 @@ class WaitSettings(Part):
     """A whole probe of a machine, the login included."""
     approval: timedelta = timedelta(minutes=30)
     """How long a step waits for a decision once it could run; then nothing is done."""
+    operation: timedelta = timedelta(minutes=15)
+    """How long an operation of the cloud may take before it counts as unknown."""
+    boot: timedelta = timedelta(minutes=15)
+    """How long a machine may take to come back and let us in."""
+    settle: timedelta = timedelta(minutes=1)
+    """How long names may take to resolve after a repair."""
+    look: timedelta = timedelta(seconds=5)
+    """Between two looks at something that is awaited."""
+    verify_again: tuple[timedelta, ...] = (timedelta(minutes=2), timedelta(minutes=10))
+    """How long after it passed a repair is verified again."""
 
 
 def is_cluster_name(text: str) -> bool:
@@ -216,6 +230,13 @@ class Settings(BaseSettings):
     def store_url(self) -> str:
         """Return the database URL that is used."""
         return self.store.url or f"sqlite:///{self.state_dir / 'bot.db'}"
+
+    @property
+    def engine_url(self) -> str:
+        """Return the database of the durable engine: beside our own on SQLite, else the same."""
+        if self.store_url.startswith("sqlite"):
+            return f"sqlite:///{self.state_dir / 'engine.db'}"
+        return self.store_url
 
     @property
     def level(self) -> Level:

@@ -8,14 +8,15 @@ from datetime import timedelta
 from bot.clouds.model import Vm
 from bot.fleet.placement import Known, same_host
 from bot.fleet.vms import Match
+from bot.hosts import probes
 from bot.hosts.model import Evidence, Found
 from bot.hosts.probes import Question
+from bot.hosts.readings import Process
 from bot.recovery.facts import Facts
 from bot.recovery.ladder import Offer, offers
 from bot.recovery.triaged import Triaged, facts_from
 from bot.schedulers.model import JobState
-from bot.triage.case import Case
-from bot.triage.machines import Looked
+from bot.triage.case import Case, Looked
 from bot.triage.model import FindingFacts, Machine, OfferFacts, Probed, VmFacts
 from bot.triage.suspects import Suspect
 
@@ -25,7 +26,8 @@ def machine(case: Case, suspect: Suspect, looked: Looked | None) -> Machine:
     fleet = case.fleet
     match = fleet.vms.get(suspect.host)
     judgement = looked.judgement if looked else None
-    facts = _facts(case, suspect, match.vm if match else None, looked)
+    facts = case.told(_facts(case, suspect, match.vm if match else None, looked))
+    case.facts[suspect.host] = facts
     return Machine(
         host=suspect.host,
         ranks=suspect.ranks,
@@ -62,7 +64,7 @@ def _facts(case: Case, suspect: Suspect, vm: Vm | None, looked: Looked | None) -
         facts,
         picked_by="the person who asked" if suspect.known == "asked" else "",
         untouchable=_untouchable(case, suspect, vm),
-        others=_others(case, suspect.host),
+        others=_others(case, suspect.host, looked),
     )
 
 
@@ -78,12 +80,25 @@ _KNOWN = {
 _TAKEN = frozenset({"ALLOCATED", "MIXED"})
 
 
-def _others(case: Case, host: str) -> frozenset[str]:
-    """Return who has the node now that the job has ended: the next job may run there already."""
+def _others(case: Case, host: str, looked: Looked | None) -> frozenset[str]:
+    """Return who else loses work with the machine: the next job, and people who are logged in."""
+    found = set(sessions(looked.evidence) if looked and looked.evidence else ())
     node = case.fleet.nodes.get(host)
-    if case.job is None or not case.job.has_ended or node is None or node.state not in _TAKEN:
-        return frozenset()
-    return frozenset({f"another job, for the node is {node.raw_state or node.state}"})
+    if case.job is not None and case.job.has_ended and node is not None and node.state in _TAKEN:
+        found.add(f"another job, for the node is {node.raw_state or node.state}")
+    return frozenset(found - {f"{user}: processes" for user in case.services.accounts})
+
+
+def sessions(evidence: Evidence) -> frozenset[str]:
+    """Return whose processes run on a machine outside of any job's step, as `user: processes`."""
+    found: tuple[Process, ...] = evidence.read(probes.PROCESSES) or ()
+    return frozenset(f"{one.user}: processes" for one in found if not one.step)
+
+
+def steps_of(evidence: Evidence) -> frozenset[str]:
+    """Return whose processes belong to a job's step on a machine, as `user: a job`."""
+    found: tuple[Process, ...] = evidence.read(probes.PROCESSES) or ()
+    return frozenset(f"{one.user}: a job" for one in found if one.step)
 
 
 def _untouchable(case: Case, suspect: Suspect, vm: Vm | None) -> str:

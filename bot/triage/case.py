@@ -10,11 +10,23 @@ from bot.diagnosis import Diagnosis, Launch, Source
 from bot.diagnosis.kinds import Cause
 from bot.fleet.kubernetes import names_of
 from bot.fleet.placement import Placement, same_host
+from bot.hosts.model import Evidence, Judgement
 from bot.hosts.probes import Question
 from bot.hosts.view import ClusterDns
+from bot.recovery.facts import Facts
 from bot.schedulers.model import FAILED_STATES, Job, JobLogs
 from bot.triage.inventory import Fleet
 from bot.triage.services import Services, Watched
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Looked:
+    """What came of looking at one host."""
+
+    evidence: Evidence | None = None
+    judgement: Judgement | None = None
+    #: why it was not looked at
+    problem: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +44,8 @@ class Asked:
     named: tuple[str, ...] = ()
     #: called with the size of each part of a given log that was read
     on_bytes: Callable[[int], None] | None = None
+    #: adds to the facts of a machine what people said of it and what was tried on it
+    told: Callable[[Facts], Facts] = lambda facts: facts
 
 
 @dataclass(kw_only=True)
@@ -56,6 +70,14 @@ class Case:
     amiss: frozenset[str] = frozenset()
     #: what a reader must know, one sentence each
     notes: list[str] = field(default_factory=list)
+    #: what people said of machines and what was tried on them
+    told: Callable[[Facts], Facts] = lambda facts: facts
+    #: host → what came of looking at it
+    looked: dict[str, Looked] = field(default_factory=dict)
+    #: the healthy machine beside them
+    peer: Looked | None = None
+    #: host → what the ladder was asked with
+    facts: dict[str, Facts] = field(default_factory=dict)
 
     @property
     def cause(self) -> Cause | None:

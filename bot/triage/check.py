@@ -15,9 +15,8 @@ from bot.schedulers import excerpts, placing
 from bot.schedulers.errors import SchedulerError
 from bot.schedulers.model import FAILED_STATES, Job, JobLogs
 from bot.triage import advice, asking, inventory, jobs, machines
-from bot.triage.case import Asked, Case
+from bot.triage.case import Asked, Case, Looked
 from bot.triage.headline import OVER, headline
-from bot.triage.machines import Looked
 from bot.triage.model import Checked, JobFacts, LogRead, Machine
 from bot.triage.services import Services, Watched
 from bot.triage.suspects import Suspect, agreed, launch_of, place, suspects
@@ -38,10 +37,18 @@ async def check(services: Services, asked: Asked, tell: Tell = lambda _: None) -
     `tell` hears what is being done. A source that does not answer is a note, not an error; raises
     UsageError where nothing was asked for, and the scheduler's error where nobody knows the job.
     """
+    return (await examine(services, asked, tell))[0]
+
+
+async def examine(
+    services: Services, asked: Asked, tell: Tell = lambda _: None
+) -> tuple[Checked, Case]:
+    """Check as `check` does, and return also everything that the answer was made of."""
     if asked.job is None and not asked.logs and not asked.named:
         message = "Give a job ID, a log or --vm: nccl-dns check 48213, nccl-dns check job.log"
         raise UsageError(message)
     case = await _case(services, asked, tell)
+    case.told = asked.told
     await _read(case, asked, tell)
     found = suspects(
         case.diagnosis, case.placement, asked.named, case.node_of, failed=_failed(case)
@@ -53,7 +60,7 @@ async def check(services: Services, asked: Asked, tell: Tell = lambda _: None) -
     told, compared = await _look(case, asked, looked_at, tell)
     job = _job_facts(case)
     sentence, confidence = headline(told, case.diagnosis, job)
-    return Checked(
+    checked = Checked(
         headline=sentence,
         confidence=confidence,
         wrong=_wrong(case, told),
@@ -66,6 +73,7 @@ async def check(services: Services, asked: Asked, tell: Tell = lambda _: None) -
         compared_with=compared,
         notes=tuple(dict.fromkeys((*case.notes, *_quarrels(case.placement)))),
     )
+    return checked, case
 
 
 async def _case(services: Services, asked: Asked, tell: Tell) -> Case:
@@ -140,6 +148,8 @@ async def _look(
     others = machines.others_of(case.placement.hosts, names) if names else ()
     looked, peer = await machines.compare(case, names, others, _window(case.job))
     looked |= {host: Looked(problem=why) for host, why in strange.items()}
+    case.looked = dict(looked)
+    case.peer = peer[1] if peer else None
     case.amiss = frozenset(
         host for host, one in looked.items() if one.judgement is not None and one.judgement.amiss
     )

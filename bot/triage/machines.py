@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from bot.clouds.model import VmState
 from bot.errors import BotError
 from bot.fleet.placement import same_host
 from bot.hosts import findings
-from bot.hosts.model import Evidence, Judgement
 from bot.hosts.probes import PROBES, Question, Table
 from bot.hosts.view import Window
-from bot.triage.case import Case
+from bot.triage.case import Case, Looked
 from bot.triage.inventory import Fleet, target
 from bot.triage.services import Services
 
 #: Healthy machines that are tried until one answers.
 _PEERS = 3
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Looked:
-    """What came of looking at one host."""
-
-    evidence: Evidence | None = None
-    judgement: Judgement | None = None
-    #: why it was not looked at
-    problem: str = ""
 
 
 async def probe(

@@ -45,6 +45,8 @@ class Services:
     #: nodes that are never touched
     protected: frozenset[str] = frozenset()
     limits: Limits = field(default_factory=Limits)
+    #: our own accounts on the machines, whose processes are nobody's work
+    accounts: frozenset[str] = frozenset()
     #: 0 paste, 1 look, 2 probe, 3 act
     level: int = 0
     #: one sentence for each thing that the level lacks or that could not be opened

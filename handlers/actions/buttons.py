@@ -12,7 +12,7 @@ from handlers.payloads import Json, of_click
 
 BUTTONS = (
     Action.BACK_UP, Action.RESTART, Action.TICKET, Action.WHY_NO_RESTART, Action.APPROVE,
-    Action.DECLINE, Action.ASK_FOR_APPROVAL,
+    Action.DECLINE, Action.ASK_FOR_APPROVAL, Action.STOP,
 )  # fmt: skip
 
 

@@ -59,6 +59,14 @@ def settings(
     return Settings(state_dir=folder, slack=told)
 
 
+def acting(told: Settings) -> Settings:
+    """Return settings with which steps are carried out, and waited for as briefly as tests may."""
+    soon = timedelta(seconds=0.2)
+    waits = told.waits.model_copy(update={"look": soon, "verify_again": ()})
+    actions = told.actions.model_copy(update={"enabled": True})
+    return told.model_copy(update={"waits": waits, "actions": actions})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stage:
     """The bot, running in a workspace."""

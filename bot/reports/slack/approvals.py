@@ -26,7 +26,8 @@ from bot.reports.slack.parts import (
     person,
     words,
 )
-from bot.reports.slack.values import Action, Approval, Decision, Purpose
+from bot.reports.slack.proofs import ENDED, carried
+from bot.reports.slack.values import MOVING, Action, Approval, Decision, Purpose, Standing
 
 _TITLES = {
     Decision.WAITING: "Approve?",
@@ -45,15 +46,19 @@ def card(approval: Approval, *, now: datetime) -> Message:
     """
     name = Names(approval.revision)
     waits = approval.decision is Decision.WAITING
-    title = f"{_TITLES[approval.decision]} {approval.vm}"
+    title = f"{_title(approval)} {approval.vm}"
     blocks = [
         header(name("title"), title),
         lines(name("step"), *_step(approval)),
         *_lists(approval, name),
         lines(name("decision"), *_decision(approval, now)),
     ]
+    if approval.steps:
+        blocks.append(lines(name("steps"), *carried(approval.steps, now)))
     if waits:
         blocks.append(_buttons(approval, name))
+    elif _moves(approval):
+        blocks.append(actions(name("controls"), button(Action.STOP, approval.id, style="danger")))
     ask = f"Expires in {age(approval.expires_at - now)}." if waits else _outcome(approval)
     return fitting.message(
         blocks=blocks,
@@ -66,6 +71,22 @@ def card(approval: Approval, *, now: datetime) -> Message:
         ),
         about=_about(approval, Purpose.APPROVAL),
     )
+
+
+def _moves(approval: Approval) -> bool:
+    """Tell whether the chain is begun, goes on, and can still be stopped."""
+    approved = approval.decision is Decision.APPROVED
+    return approved and any(one.state in MOVING for one in approval.steps)
+
+
+def _title(approval: Approval) -> str:
+    """Return how it stands: decided, under way, or how it ended."""
+    if not approval.steps or approval.decision is not Decision.APPROVED:
+        return _TITLES[approval.decision]
+    if _moves(approval):
+        return "Under way:"
+    ends = [one.state for one in approval.steps if one.state is not Standing.LEFT_OUT]
+    return ENDED.get(ends[-1], "Approved:") if ends else "Approved:"
 
 
 def _about(approval: Approval, purpose: Purpose) -> dict[str, str | int]:

@@ -29,6 +29,8 @@ class Action(StrEnum):
     APPROVE = "approve"
     DECLINE = "decline"
     ASK_FOR_APPROVAL = "ask_for_approval"
+    #: ends what was approved at its next boundary
+    STOP = "stop_step"
     OPEN_THREAD = "open_thread"
     OPEN_LINK = "open_link"
     NEW = "new"
@@ -61,6 +63,7 @@ class Purpose(StrEnum):
     APPROVAL = "approval"
     APPROVAL_ASKED = "approval_asked"
     DRY_RUN = "dry_run"
+    PROOF = "proof"
     LINK = "link"
     SUMMARY = "summary"
     #: seen by one person and kept by nobody
@@ -176,6 +179,53 @@ class Consent:
     at: datetime
 
 
+class Standing(StrEnum):
+    """Where a step that was approved stands."""
+
+    WAITING = "waiting"
+    CHECKING = "checking"
+    ACTING = "acting"
+    VERIFYING = "verifying"
+    PASSED = "passed"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    REFUSED = "refused"
+    CANCELLED = "cancelled"
+    LEFT_OUT = "left out"
+
+
+#: Something may be done to the VM right now.
+MOVING = frozenset({Standing.CHECKING, Standing.ACTING, Standing.VERIFYING})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One step of a chain while it is carried out."""
+
+    what: str
+    state: Standing
+    #: what it is doing, or how it ended
+    said: str = ""
+    done: int | None = None
+    total: int | None = None
+    unit: str = ""
+    began_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proven:
+    """How a step ended, and the outputs that prove it."""
+
+    id: str
+    incident: str
+    revision: int
+    vm: str
+    step: Step
+    #: name → text
+    outputs: Mapping[str, str]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Approval:
     """One step that waits for people, or what they decided."""
@@ -208,6 +258,8 @@ class Approval:
     decided_at: datetime | None = None
     #: why it was declined, or what had changed
     because: str = ""
+    #: how far it is carried out; empty before it is begun, and where nothing may be
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -254,6 +306,7 @@ LABELS: Mapping[Action, str] = {
     Action.APPROVE: "Approve",
     Action.DECLINE: "Decline",
     Action.ASK_FOR_APPROVAL: "Ask for approval",
+    Action.STOP: "Stop",
     Action.OPEN_THREAD: "Open the thread",
     Action.NEW: "Check a job or a log",
 }

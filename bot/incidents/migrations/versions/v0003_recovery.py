@@ -51,6 +51,7 @@ def _runs() -> None:
     op.create_index("ix_runs_approval_id", "runs", ["approval_id", "number"])
     op.create_index("ix_runs_incident_id", "runs", ["incident_id", "started_at"])
     op.create_index("ix_runs_started_at", "runs", ["started_at"])
+    op.create_index("ix_runs_ended_at", "runs", ["ended_at"])
     under_way = sa.text("state IN ('checking', 'acting', 'verifying')")
     op.create_index(
         "ix_runs_under_way", "runs", ["id"], sqlite_where=under_way, postgresql_where=under_way
