@@ -57,7 +57,7 @@ from bot.settings import (
     SettingsError,
     SshSettings,
 )
-from bot.settings.load import secret
+from bot.settings.secrets import secret
 from bot.triage.services import Services, Watched
 from bot.triage.world import FleetWorld
 

@@ -261,6 +261,22 @@ def serve(
     run(config)
 
 
+@app.command(short_help="Tell whether `serve` is alive, for health checks.")
+def healthy(
+    *,
+    config: Annotated[Path | None, typer.Option(help="Settings; see `nccl-dns init`.")] = None,
+) -> None:
+    """Ask the bot that serves on this machine for its health.
+
+    Exit code 0: it answers; 1: it does not, and standard error says why; 2: the settings are wrong.
+    """
+    from bot.commands.healthy import problem
+
+    if why := problem(config):
+        typer.echo(why, err=True)
+        raise typer.Exit(EXIT_FAILURE_DIAGNOSED)
+
+
 def _print(report: Report) -> None:
     if not sys.stdout.isatty():
         from bot.reports.plain import text

@@ -32,7 +32,7 @@ from bot.chat.socket import SILENT_S, Socket
 from bot.errors import BotError, StoreError
 from bot.incidents.store import Store
 from bot.settings import Settings, SettingsError, SlackSettings, load
-from bot.settings.load import secret
+from bot.settings.secrets import secret
 from bot.triage.services import Services
 from bot.web import health, slack
 from bot.web.server import serving

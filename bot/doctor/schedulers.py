@@ -13,7 +13,7 @@ from bot.schedulers.errors import NeedsWayError, SchedulerError
 from bot.schedulers.model import JobLogs, Kind, LogFile, Reading
 from bot.schedulers.port import Scheduler
 from bot.settings import RestSettings
-from bot.settings.load import secret
+from bot.settings.secrets import secret
 from bot.triage.services import Watched
 
 #: A token that stands in the settings has to be replaced by hand; one in a file, by a timer.

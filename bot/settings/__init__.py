@@ -1,6 +1,7 @@
 """The settings: one tree, read from a file, the environment and files of secrets."""
 
-from bot.settings.load import SettingsError, config_path, load
+from bot.settings.load import config_path, load
+from bot.settings.secrets import SettingsError
 from bot.settings.slack import SlackSettings
 from bot.settings.tree import (
     CloudSettings,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -18,7 +18,7 @@ from pydantic_settings import (
     SettingsError as UnreadableVariableError,
 )
 
-from bot.errors import InputError
+from bot.settings.secrets import SettingsError
 from bot.settings.slack import USUAL_NAMES
 from bot.settings.tree import Settings
 
@@ -26,10 +26,6 @@ FILE = "nccl-dns.toml"
 VARIABLE = "NCCL_DNS_CONFIG"
 #: Variables that are no settings.
 _OTHER_VARIABLES = frozenset({VARIABLE})
-
-
-class SettingsError(InputError):
-    """The settings cannot be used; the message names each, and never repeats a value."""
 
 
 def config_path(given: Path | None = None) -> Path | None:
@@ -85,20 +81,6 @@ def load(path: Path | None = None, *, environ: Mapping[str, str] | None = None) 
         raise SettingsError(f"{where}: {' '.join(_sentences(error))}") from None
     except UnreadableVariableError as error:
         raise SettingsError(f"A variable NCCL_DNS_… cannot be read: {error}.") from None
-
-
-def secret(value: SecretStr, file: Path | None, what: str) -> str:
-    """Return a secret that stands in the settings or in a file of its own; empty where in none.
-
-    Raises SettingsError where the file cannot be read; `what` names the setting.
-    """
-    if file is None:
-        return value.get_secret_value()
-    try:
-        return file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise SettingsError(f"{file}, named by {what}, cannot be read: {reason}.") from None
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import os
 import secrets
 from pathlib import Path
 
-from bot.settings.load import SettingsError
+from bot.settings.secrets import SettingsError
 
 _MODE = 0o600
 

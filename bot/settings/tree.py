@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from bot.errors import PlacementError
 from bot.fleet.nodes import node_list
 from bot.settings.part import FilePath, Part
+from bot.settings.secrets import secret
 from bot.settings.slack import SlackSettings
 
 _NAME = r"^[A-Za-z][A-Za-z0-9_-]{0,62}$"
@@ -46,6 +47,8 @@ class StoreSettings(Part):
 
     url: str = ""
     """sqlite:///path or postgresql://host/name; empty: bot.db in the state folder."""
+    url_file: FilePath | None = None
+    """A file that holds the URL, since a password stands in it."""
     keep: timedelta = timedelta(days=30)
     """How long texts are kept; IDs, times and who decided stay."""
 
@@ -228,8 +231,9 @@ class Settings(BaseSettings):
 
     @property
     def store_url(self) -> str:
-        """Return the database URL that is used."""
-        return self.store.url or f"sqlite:///{self.state_dir / 'bot.db'}"
+        """Return the database URL that is used; raises SettingsError for an unreadable file."""
+        url = secret(SecretStr(self.store.url), self.store.url_file, "store.url_file")
+        return url or f"sqlite:///{self.state_dir / 'bot.db'}"
 
     @property
     def engine_url(self) -> str:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.settings import Level, SettingsError, config_path, load
-from bot.settings.load import secret
+from bot.settings.secrets import secret
 
 SSH = '[ssh]\nuser = "probe"\n'
 

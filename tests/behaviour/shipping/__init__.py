@@ -1,0 +1,1 @@
+"""What is shipped: the wheel, the image's recipe, and the services beside it."""
