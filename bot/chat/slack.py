@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.chat.downloading import Downloader
-from bot.chat.errors import AwayError, ChatError, GoneError, of_slack
+from bot.chat.errors import AwayError, ChatError, GoneError, RefusedError, of_slack
 from bot.chat.port import Chat, Identity, Person, Said, SharedFile
 from bot.reports.slack.message import EVENT_TYPE, Attachment, Message, View
 
@@ -29,6 +32,17 @@ _CLOCKS_DIFFER = timedelta(minutes=2)
 _LOOKED_THROUGH = 200
 _FROM_HTTP_ERROR = 400
 _NOT_FOUND = 404
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Granted:
+    """What Slack says of a token."""
+
+    identity: Identity
+    team_name: str
+    scopes: frozenset[str]
+    #: Slack's time less ours; None where its answer has no date
+    skew: timedelta | None
 
 
 class SlackChat(Chat):
@@ -51,6 +65,34 @@ class SlackChat(Chat):
         return Identity(
             team=found["team_id"], user=found["user_id"], name=found.get("user", "nccl-dns")
         )
+
+    async def granted(self) -> Granted:
+        """Return whose token it is, what it may do, and how far the clocks are apart.
+
+        Raises TokenError for one that Slack does not take.
+        """
+        answer = await self._answer("auth.test", json={})
+        found, headers = answer.data, {k.lower(): v for k, v in answer.headers.items()}
+        if not isinstance(found, dict):
+            raise RefusedError("Slack's answer to auth.test cannot be read.")
+        # https://docs.slack.dev/authentication/installing-with-oauth: "X-OAuth-Scopes"
+        scopes = frozenset(
+            filter(None, headers.get("x-oauth-scopes", "").replace(" ", "").split(","))
+        )
+        date = headers.get("date")
+        skew = parsedate_to_datetime(date) - datetime.now(UTC) if date else None
+        return Granted(
+            identity=Identity(
+                team=found["team_id"], user=found["user_id"], name=found.get("user", "nccl-dns")
+            ),
+            team_name=str(found.get("team", "")),
+            scopes=scopes,
+            skew=skew,
+        )
+
+    async def readable(self, channel: str) -> None:
+        """Find out whether a channel is there and ours to read; raises NotMemberError where not."""
+        await self._get("conversations.history", {"channel": channel, "limit": 1})
 
     async def post(self, channel: str, message: Message, *, thread: str = "") -> str:
         """Post a message, into a thread if one is named, and return its `ts`."""
@@ -164,11 +206,14 @@ class SlackChat(Chat):
         return await self._asked(method, data=flat)
 
     async def _asked(self, method: str, **body: Any) -> Json:  # noqa: ANN401
+        answer = await self._answer(method, **body)
+        return answer.data if isinstance(answer.data, dict) else {}
+
+    async def _answer(self, method: str, **body: Any) -> AsyncSlackResponse:  # noqa: ANN401
         try:
-            answer = await self.client.api_call(method, **body)
+            return await self.client.api_call(method, **body)
         except (SlackClientError, aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _ours(method, error) from error
-        return answer.data if isinstance(answer.data, dict) else {}
 
 
 def _ours(method: str, error: Exception) -> ChatError:

@@ -32,9 +32,7 @@ class Socket:
     def __init__(
         self, token: str, intake: Intake, *, base_url: str = "", silent_s: float = SILENT_S
     ) -> None:
-        self._web = AsyncWebClient(
-            token=token, base_url=base_url or AsyncWebClient.BASE_URL, retry_handlers=[]
-        )
+        self._web = _client(token, base_url)
         self._token = token
         self._intake = intake
         self._silent = silent_s
@@ -50,12 +48,7 @@ class Socket:
 
     async def open(self) -> None:
         """Connect; raises TokenError for a token that Slack does not take, AwayError."""
-        try:
-            await self._web.apps_connections_open(app_token=self._token)
-        except SlackClientError as error:
-            raise _refusal(error) from error
-        except Exception as error:
-            raise AwayError(f"Slack is not reached ({type(error).__name__}).") from error
+        await _asked(self._web, self._token)
         client = SocketModeClient(
             self._token, web_client=self._web, ping_interval=PING_EVERY_S,
         )  # fmt: skip
@@ -122,3 +115,23 @@ def _refusal(error: SlackClientError) -> ChatError:
     if isinstance(found, TokenError):
         return TokenError(f"The app-level token (xapp-…, slack.app_token): {found}")
     return found
+
+
+async def allowed(token: str, *, base_url: str = "") -> None:
+    """Ask whether a token may connect, without connecting; raises as `Socket.open`."""
+    await _asked(_client(token, base_url), token)
+
+
+def _client(token: str, base_url: str) -> AsyncWebClient:
+    return AsyncWebClient(
+        token=token, base_url=base_url or AsyncWebClient.BASE_URL, retry_handlers=[]
+    )
+
+
+async def _asked(web: AsyncWebClient, token: str) -> None:
+    try:
+        await web.apps_connections_open(app_token=token)
+    except SlackClientError as error:
+        raise _refusal(error) from error
+    except Exception as error:
+        raise AwayError(f"Slack is not reached ({type(error).__name__}).") from error

@@ -17,6 +17,7 @@ from bot.doctor import (
     naming,
     pinning,
     schedulers,
+    slack,
 )
 from bot.doctor.look import Look
 from bot.doctor.model import Answer
@@ -29,6 +30,7 @@ class Need(Enum):
     CLOUD = "No cloud is set ([cloud] kind)."
     CLUSTER = "No cluster is set ([clusters.NAME])."
     SSH = "No SSH account is set ([ssh])."
+    SLACK = "No Slack app is set ([slack])."
     ACTING = "Nothing is ever changed at this level (it needs level 3, act)."
 
     def met(self, look: Look) -> bool:
@@ -38,6 +40,7 @@ class Need(Enum):
             Need.CLOUD: settings.cloud.kind != "none",
             Need.CLUSTER: bool(settings.clusters),
             Need.SSH: settings.ssh is not None,
+            Need.SLACK: settings.slack is not None,
             Need.ACTING: settings.level is Level.ACT,
         }[self]
 
@@ -58,6 +61,7 @@ _CLOUD = "Look at [cloud] in the settings, and whether this machine reaches the 
 _SCHEDULER = "Look at the cluster in the settings, and whether this machine reaches its scheduler."
 _BOTH = "Mend what fails of scheduler and cloud first: nodes come from one, VMs from the other."
 _SSH = "Look at [ssh] in the settings, and log in by hand with the same account and key."
+_SLACK = "Look at [slack] in the settings, and whether this machine reaches Slack."
 _SLOW = timedelta(seconds=45)
 
 CHECKS: tuple[Check, ...] = (
@@ -83,6 +87,12 @@ CHECKS: tuple[Check, ...] = (
           needs=(Need.SSH, Need.ACTING), within=_SLOW),
     Check(name="drain and requeue", ask=schedulers.rights, mend=_SCHEDULER,
           needs=(Need.CLUSTER, Need.ACTING)),
+    Check(name="Slack token", ask=slack.token, mend=_SLACK, needs=(Need.SLACK,)),
+    Check(name="Slack scopes", ask=slack.scopes, mend=_SLACK, needs=(Need.SLACK,)),
+    Check(name="Slack events", ask=slack.way_in, mend=_SLACK, needs=(Need.SLACK,)),
+    Check(name="Slack clock", ask=slack.clock, mend=_SLACK, needs=(Need.SLACK,)),
+    Check(name="approvers", ask=slack.approvers, mend=_SLACK, needs=(Need.SLACK,)),
+    Check(name="home channel", ask=slack.home_channel, mend=_SLACK, needs=(Need.SLACK,)),
     Check(name="protected", ask=guarding.protected, mend=_CLOUD, needs=(Need.CLUSTER,)),
     Check(name="may be touched", ask=guarding.touchable, mend=_SCHEDULER,
           needs=(Need.CLUSTER, Need.ACTING)),
