@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.response import BoltResponse
 
+from bot.chat import threads
+from bot.chat.asker import Asker
 from bot.chat.desk import Desk
 from handlers.payloads import Json, asker_of
 
@@ -28,9 +30,18 @@ def register(app: AsyncApp, desk: Desk) -> None:
             await next()
             return None
         _LOG.info("%s of team %s was refused", asker.user, asker.team or "unknown")
-        if asker.channel and event.get("type") != "file_shared":
+        if asker.channel and await _meant_us(desk, asker, event):
             await desk.explain(asker, why, next_step="A member of the workspace can ask me.")
         return BoltResponse(status=200)
+
+
+async def _meant_us(desk: Desk, asker: Asker, event: Json) -> bool:
+    """Tell whether somebody spoke to us: what is only overheard counts in threads of ours alone."""
+    if event.get("type") == "file_shared":
+        return await threads.was_shared_with_us(desk, asker, str(event.get("file_id", "")))
+    if event.get("type") == "message" and event.get("channel_type") != "im":
+        return await threads.incident_of(desk, asker.channel, asker.thread) is not None
+    return True
 
 
 def _kind(body: Json) -> str:

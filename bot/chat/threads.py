@@ -31,6 +31,25 @@ async def said(desk: Desk, asker: Asker, text: str, file_ids: tuple[str, ...]) -
     await answer(desk, asker, plain, files=files)
 
 
+async def overheard(desk: Desk, asker: Asker, text: str) -> None:
+    """Take pasted lines in a thread of ours as evidence; whatever else people say is theirs."""
+    plain = written(text)
+    if sort_out(plain, desk.services.known_clusters).kind is not Kind.LINES or "\n" not in plain:
+        return
+    incident = await incident_of(desk, asker.channel, asker.thread)
+    if incident is not None:
+        await add(desk, asker, incident, _with_job(incident, text=plain), added="lines")
+
+
+async def was_shared_with_us(desk: Desk, asker: Asker, file_id: str) -> bool:
+    """Tell whether a file was shared in a thread of ours."""
+    file = await desk.chat.file(file_id)
+    for thread in file.threads.get(asker.channel, ()):
+        if await incident_of(desk, asker.channel, thread) is not None:
+            return True
+    return False
+
+
 async def shared(desk: Desk, asker: Asker, file_id: str) -> None:
     """Take a file that was shared in a thread of ours as evidence; any other is not ours."""
     file = await desk.chat.file(file_id)

@@ -1,4 +1,7 @@
-"""Direct messages: no mention is needed there."""
+"""Messages: direct ones need no mention; pasted lines in a thread of ours neither.
+
+Those of channels come where the app was made from manifest-channels.yml.
+"""
 
 from __future__ import annotations
 
@@ -18,5 +21,11 @@ def register(app: AsyncApp, desk: Desk) -> None:
     @app.event("message")
     async def direct(body: Json) -> None:
         event: Json = body["event"]
-        if event.get("channel_type") == "im" and event.get("subtype", "") in _WRITTEN:
-            await threads.said(desk, of_event(body), str(event.get("text", "")), file_ids(event))
+        if event.get("subtype", "") not in _WRITTEN:
+            return
+        text = str(event.get("text", ""))
+        if event.get("channel_type") == "im":
+            await threads.said(desk, of_event(body), text, file_ids(event))
+        elif event.get("thread_ts") and f"<@{desk.identity.user}" not in text:
+            # a mention comes as an event of its own, a file too
+            await threads.overheard(desk, of_event(body), text)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import pytest
 import yaml
 
 from bot.chat.scopes import SCOPES
@@ -31,15 +33,30 @@ def _methods() -> set[str]:
     return {one for one in named if one in METHODS} | _UPLOAD
 
 
-def test_the_scopes_are_those_of_the_methods_and_events() -> None:
+@pytest.mark.parametrize("name", ["manifest.yml", "manifest-channels.yml"])
+def test_the_scopes_are_those_of_the_methods_and_events(name: str) -> None:
     """No scope is missing and none is asked for in vain."""
-    manifest = yaml.safe_load((ROOT / "manifest.yml").read_text(encoding="utf-8"))
+    manifest = _manifest(name)
     asked = set(manifest["oauth_config"]["scopes"]["bot"])
     events = manifest["settings"]["event_subscriptions"]["bot_events"]
     needed = {"commands"} | {EVENT_SCOPES[one] for one in events if one in EVENT_SCOPES}
     for method in _methods():
         needed |= _BY_CHANNEL.get(method) or set(METHODS[method].scopes)
     assert asked == needed == set(SCOPES)
+
+
+def test_the_second_manifest_adds_messages_of_channels_alone() -> None:
+    """Whoever wants less to be seen loses nothing else."""
+    one, other = _manifest("manifest.yml"), _manifest("manifest-channels.yml")
+    events = [each["settings"]["event_subscriptions"].pop("bot_events") for each in (one, other)]
+    assert set(events[1]) - set(events[0]) == {"message.channels", "message.groups"}
+    assert set(events[0]) <= set(events[1])
+    assert one == other
+
+
+def _manifest(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+    return found
 
 
 def test_the_names_are_those_of_the_listeners() -> None:
