@@ -14,6 +14,7 @@ from bot.chat.outbox import Outbox
 from bot.chat.people import People
 from bot.chat.port import Chat, Identity
 from bot.chat.rules import Rules
+from bot.chat.turns import Turns
 from bot.clouds.timing import utc_now
 from bot.incidents.ids import LONG, new_id
 from bot.incidents.incident import Incident
@@ -42,6 +43,7 @@ class Desk:
     #: carries out what is approved; None where nothing may be changed
     recovery: Recovery | None = None
     now: Callable[[], datetime] = utc_now
+    turns: Turns = field(default_factory=Turns)
     #: jobs and pastes that are being read here
     reading: set[str] = field(default_factory=set)
 

@@ -25,8 +25,8 @@ ACK_BOUND_S = 1.0
 _LEASE = timedelta(seconds=15)
 #: Until the work begins: an insert that was given up may succeed later, with nobody to work on it.
 _FIRST_LEASE = timedelta(seconds=4)
-#: Deliveries that are worked on at one time.
-_AT_ONCE = 16
+#: Deliveries that are worked on at one time; most of them wait, for turns and for Slack.
+_AT_ONCE = 64
 _AWAY_S = 2.0
 _MOST_AWAY_S = 15.0
 _AFTER_FAILURE = timedelta(seconds=5)
@@ -156,7 +156,8 @@ class Intake:
             wait = min(wait * 2, _MOST_AWAY_S)
 
     async def _hold(self, delivery_id: str) -> None:
-        """Keep a delivery while it is worked on."""
+        """Keep a delivery while it is worked on; most are done before the first lease ends."""
+        await asyncio.sleep(_FIRST_LEASE.total_seconds() / 2)
         while True:
             await self._give_back(delivery_id, self.now() + _LEASE)
             await asyncio.sleep(_LEASE.total_seconds() / 3)

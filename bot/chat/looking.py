@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from bot.chat import logs
 from bot.chat.asker import Asker
@@ -33,6 +34,10 @@ from bot.triage.check import check
 from bot.triage.model import Checked
 
 _LOG = logging.getLogger(__name__)
+#: A report that is there within this time needs no placeholder before it.
+_AT_ONCE_S = 0.4
+#: Until a placeholder is edited for the first time.
+_FIRST_EDIT_S = 0.6
 #: Between two edits of a placeholder.
 _EDIT_EVERY_S = 1.0
 
@@ -59,24 +64,45 @@ async def look(desk: Desk, asker: Asker, wanted: Wanted) -> None:
 
     What was asked about before has one thread: in another channel a card links to it.
     """
+    async with desk.turns.first():
+        seen = await _first(desk, asker, wanted)
+    if seen is not None:
+        await _below(desk, *seen)
+
+
+async def _first(
+    desk: Desk, asker: Asker, wanted: Wanted
+) -> tuple[Incident, Message, Checked] | None:
+    """Make the report itself; None where it came to nothing, or is in another thread."""
     try:
         incident, new = await _opened(desk, asker, wanted)
     except BotError as error:
         await desk.explain(asker, error)
-        return
+        return None
     if not new and incident.channel != asker.channel:
         await _link(desk, asker, incident)
-        return
-    parent = await _placed(desk, asker, incident)
-    if parent is None:
-        return
+        return None
     if not new and incident.check is not None:
         await _say_where(desk, asker, incident)
     await _warn_of_secrets(desk, asker, wanted)
-    checked = await _checked(desk, asker, incident, parent, wanted)
+    checking = asyncio.ensure_future(_checked(desk, asker, incident, wanted))
+    try:
+        if not await _within(checking, _AT_ONCE_S) and not await _placed(desk, asker, incident):
+            return None
+        checked = await checking
+    finally:
+        checking.cancel()
     if checked is None:
-        return
-    await _report(desk, asker, incident, parent, checked)
+        return None
+    newest = await _kept(desk, asker, incident, checked)
+    parent = await _placed(desk, asker, newest)
+    return (newest, parent, checked) if parent else None
+
+
+async def _within(task: asyncio.Future[Any], seconds: float) -> bool:
+    """Tell whether a task has ended within some seconds, however it did."""
+    done, _ = await asyncio.wait({task}, timeout=seconds)
+    return bool(done)
 
 
 async def add(desk: Desk, asker: Asker, incident: Incident, wanted: Wanted, *, added: str) -> None:
@@ -86,7 +112,7 @@ async def add(desk: Desk, asker: Asker, incident: Incident, wanted: Wanted, *, a
         await desk.explain(asker, "This incident is over, so nothing is added to it.")
         return
     await _warn_of_secrets(desk, asker, wanted)
-    checked = await _checked(desk, asker, incident, parent, wanted)
+    checked = await _checked(desk, asker, incident, wanted)
     if checked is None:
         return
     newest = await _report(desk, asker, incident, parent, checked, kind="revised", about=added)
@@ -108,7 +134,7 @@ async def again(desk: Desk, asker: Asker, incident: Incident, *, named: Sequence
     parent = await desk.parent(incident)
     if parent is None:
         return
-    checked = await _checked(desk, asker, incident, parent, Wanted(job=job, named=tuple(named)))
+    checked = await _checked(desk, asker, incident, Wanted(job=job, named=tuple(named)))
     if checked is not None:
         await _report(desk, asker, incident, parent, checked)
 
@@ -177,15 +203,16 @@ async def _warn_of_secrets(desk: Desk, asker: Asker, wanted: Wanted) -> None:
         await desk.tell(asker, secret_found(counts, ""))
 
 
-async def _checked(
-    desk: Desk, asker: Asker, incident: Incident, parent: Message, wanted: Wanted
-) -> Checked | None:
-    """Check what is wanted while the placeholder shows how far that is; None where it failed."""
+async def _checked(desk: Desk, asker: Asker, incident: Incident, wanted: Wanted) -> Checked | None:
+    """Check what is wanted while its placeholder, if any, shows how far that is.
+
+    None where it failed; whoever asked is told why then.
+    """
     progress = desk.outbox.renderer.progress.setdefault(incident.id, Progress())
     try:
         async with AsyncExitStack() as stack:
             if incident.check is None:
-                await stack.enter_async_context(_shown(desk, parent, progress))
+                await stack.enter_async_context(_shown(desk, incident, progress))
             sources = await _sources(desk, stack, wanted)
             asked = Asked(job=wanted.job, logs=sources, named=wanted.named)
             return await check(desk.services, asked, progress.tell)
@@ -223,32 +250,52 @@ async def _report(
     *, kind: str = "checked", about: str | None = None,
 ) -> Incident:  # fmt: skip
     """Keep a check, show it in the parent, and put evidence and probes below it."""
+    newest = await _kept(desk, asker, incident, checked, kind=kind, about=about)
+    await _below(desk, newest, parent, checked)
+    return newest
+
+
+async def _kept(
+    desk: Desk, asker: Asker, incident: Incident, checked: Checked,
+    *, kind: str = "checked", about: str | None = None,
+) -> Incident:  # fmt: skip
+    """Keep a check, and show it in the parent."""
     entry = Entry(
         at=desk.now(), kind=kind, who=asker.user, about=about,
         text=redact(checked.headline).text[:500],
     )  # fmt: skip
     newest = await desk.store.incidents.keep_check(incident.id, kept(checked), entry)
     await desk.outbox.refresh(incident.id)
-    if checked.diagnosis is not None or checked.logs:
-        await desk.outbox.say(desk.row(newest, EVIDENCE, parent=parent))
-    if checked.machines:
-        await desk.outbox.say(desk.row(newest, PROBES, parent=parent))
     return newest
 
 
+async def _below(desk: Desk, incident: Incident, parent: Message, checked: Checked) -> None:
+    """Put evidence and probes below a report, once nobody waits for a first one."""
+    await desk.turns.others()
+    if checked.diagnosis is not None or checked.logs:
+        await desk.outbox.say(desk.row(incident, EVIDENCE, parent=parent))
+    if checked.machines:
+        await desk.outbox.say(desk.row(incident, PROBES, parent=parent))
+
+
 @asynccontextmanager
-async def _shown(desk: Desk, parent: Message, progress: Progress) -> AsyncIterator[None]:
+async def _shown(desk: Desk, incident: Incident, progress: Progress) -> AsyncIterator[None]:
     """Edit the placeholder at each change, at most once a second, until the block ends."""
     over = asyncio.Event()
 
     async def edit() -> None:
+        wait_s = _FIRST_EDIT_S
         while not over.is_set():
             await progress.changed.wait()
             progress.changed.clear()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(over.wait(), wait_s)
             if over.is_set():
                 return
+            wait_s = 0.0
             try:
-                await desk.outbox.edit(parent.id)
+                if parent := await desk.parent(incident):
+                    await desk.outbox.edit(parent.id)
             except ChatError as error:
                 _LOG.warning("the placeholder stays as it is: %s", error)
             with suppress(TimeoutError):

@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 
@@ -57,13 +57,17 @@ class Outbox:
 
     async def say(self, wanted: Message) -> Message:
         """Say something once and return its row with `ts`; raises ChatError where it cannot be."""
-        row = await self.messages.own(wanted)
+        now = self.now()
+        ours = replace(wanted, taken_by=self.me, taken_until=now + _LEASE, tries=1)
+        row = await self.messages.own(ours)
+        if row.id == wanted.id and row.ts is None:
+            return await self._send(row)
         while row.ts is None:
             taken = await self.messages.claim(row.id, by=self.me, at=self.now(), lease=_LEASE)
             if taken is not None:
                 return taken if taken.ts else await self._send(taken)
             await asyncio.sleep(_POLL_S)
-            row = await self.messages.own(wanted)
+            row = await self.messages.own(ours)
         return row
 
     async def _send(self, row: Message) -> Message:

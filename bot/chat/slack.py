@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -25,6 +26,8 @@ from bot.reports.slack.message import EVENT_TYPE, Attachment, Message, View
 Json = dict[str, Any]
 
 _TIMEOUT_S = 10
+#: Shorter than any server keeps an idle connection: one that it has closed would lose a call.
+_KEPT_S = 5.0
 _TRIES_WHEN_LIMITED = 5
 #: Slack's servers and the bot's clock may differ so far when a message is looked for.
 _CLOCKS_DIFFER = timedelta(minutes=2)
@@ -58,6 +61,17 @@ class SlackChat(Chat):
             retry_handlers=[limited],
         )
         self._downloader = Downloader(token, base_url=base_url)
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncIterator[None]:
+        """Keep connections to Slack within the block; without it each call opens its own."""
+        connector = aiohttp.TCPConnector(keepalive_timeout=_KEPT_S)
+        async with aiohttp.ClientSession(connector=connector) as session:
+            self.client.session = session
+            try:
+                yield
+            finally:
+                self.client.session = None
 
     async def identity(self) -> Identity:
         """Return who the bot is."""
@@ -118,7 +132,7 @@ class SlackChat(Chat):
 
     async def respond(self, url: str, message: Message) -> None:
         """Answer a click or a command privately, also where the bot is no member."""
-        webhook = AsyncWebhookClient(url, timeout=_TIMEOUT_S)
+        webhook = AsyncWebhookClient(url, timeout=_TIMEOUT_S, session=self.client.session)
         private = {"response_type": "ephemeral", "replace_original": False}
         try:
             answer = await webhook.send_dict({**private, **message.to_ephemeral()})

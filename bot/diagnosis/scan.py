@@ -9,6 +9,7 @@ is split changes nothing.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol, cast
 
@@ -56,7 +57,7 @@ class Totals(NamedTuple):
 
 
 class Literals:
-    """A set of literals compiled for one pass over a block."""
+    """A set of literals compiled for one pass over a block; threads may use it at once."""
 
     def __init__(self, literals: Sequence[bytes], *, caseless: bool = False) -> None:
         """Compile the literals; each one's index is its id."""
@@ -69,6 +70,14 @@ class Literals:
             flags=[flag] * len(literals),
             literal=True,
         )
+        self._own = threading.local()
+
+    def _scratch(self) -> hyperscan.Scratch:
+        """Return this thread's working memory: the engine refuses to share one."""
+        found: hyperscan.Scratch | None = getattr(self._own, "scratch", None)
+        if found is None:
+            found = self._own.scratch = hyperscan.Scratch(self._database)
+        return found
 
     def find(self, block: bytes | bytearray | memoryview) -> list[tuple[int, int]]:
         """Return (end offset, id) of every occurrence in the block, by offset."""
@@ -78,7 +87,9 @@ class Literals:
         def on_match(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
             append((end, literal))
 
-        self._database.scan(cast("bytes", block), match_event_handler=on_match)
+        self._database.scan(
+            cast("bytes", block), match_event_handler=on_match, scratch=self._scratch()
+        )
         hits.sort()
         return hits
 
@@ -92,7 +103,9 @@ class Literals:
             return True
 
         with contextlib.suppress(hyperscan.ScanTerminated):
-            self._database.scan(cast("bytes", block), match_event_handler=on_match)
+            self._database.scan(
+                cast("bytes", block), match_event_handler=on_match, scratch=self._scratch()
+            )
         return found
 
 

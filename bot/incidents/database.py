@@ -6,11 +6,12 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 from asyncpg import PostgresError
-from sqlalchemy import Connection, Table, event
+from sqlalchemy import Connection, Executable, Table, event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -19,6 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from bot.errors import BotError, StoreError
 from bot.incidents.migrate import migrate
+from bot.incidents.sqlite_driver import driver
 
 #: Short names of databases, as people write them in a URL, and the drivers that are used.
 _DRIVERS = {
@@ -101,10 +103,17 @@ async def add_new(connection: AsyncConnection, table: Table, row: Mapping[str, A
 
     An insert that loses the race waits for the winner, whose row the next statement sees.
     """
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    new = _new(table, connection.dialect.name)
+    return (await connection.execute(new, dict(row))).first() is not None
+
+
+@cache
+def _new(table: Table, name: str) -> Executable:
+    """Return the statement, made once: making one takes longer than running it."""
+    dialect = postgresql if name == "postgresql" else sqlite
     key = next(iter(table.primary_key))
-    new = dialect.insert(table).values(**row).on_conflict_do_nothing().returning(key)
-    return (await connection.execute(new)).first() is not None
+    new: Executable = dialect.insert(table).on_conflict_do_nothing().returning(key)
+    return new
 
 
 @asynccontextmanager
@@ -115,15 +124,17 @@ async def open_database(url: str) -> AsyncIterator[Database]:
     the database cannot be reached, or a newer version has used it.
     """
     address = _address(url)
+    sqlite = address.get_backend_name() == "sqlite"
     engine = create_async_engine(
         address,
+        **({"module": driver()} if sqlite else {}),
         pool_size=_POOL,
         max_overflow=0,
-        pool_pre_ping=address.get_backend_name() != "sqlite",
+        pool_pre_ping=not sqlite,
         # they are other people's text, not yet redacted: an error must not carry it to a log
         hide_parameters=True,
     )
-    if address.get_backend_name() == "sqlite":
+    if sqlite:
         _set_up_sqlite(engine)
     database = Database(engine)
     try:
@@ -175,8 +186,6 @@ def _make_file(path: Path) -> None:
 def _set_up_sqlite(engine: AsyncEngine) -> None:
     @event.listens_for(engine.sync_engine, "connect")
     def connected(connection: DBAPIConnection, _record: object) -> None:
-        # the driver must not begin transactions on its own: "begin" below does
-        connection.isolation_level = None
         cursor = connection.cursor()
         for pragma in (
             "busy_timeout=30000",

@@ -5,7 +5,18 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, Select, delete, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Executable,
+    RowMapping,
+    Select,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+    update,
+)
 
 from bot.incidents.database import Database, add_new
 from bot.incidents.delivery import Delivery
@@ -15,6 +26,18 @@ from bot.incidents.tables import DELIVERIES
 #: How often a delivery is begun before it is left to a person: one may kill whoever begins it.
 MOST_TRIES = 5
 _UNDONE = DELIVERIES.c.done_at.is_(None)
+# Made once: making a statement takes SQLAlchemy longer than running it.
+_THIS = DELIVERIES.c.id == bindparam("b_id")
+_EXTEND = (
+    update(DELIVERIES)
+    .where(_THIS, DELIVERIES.c.taken_by == bindparam("b_by"), _UNDONE)
+    .values(taken_until=bindparam("b_until"))
+)
+_DONE = (
+    update(DELIVERIES)
+    .where(_THIS, _UNDONE)
+    .values(done_at=bindparam("b_at"), payload=None, taken_until=None)
+)
 
 
 class Deliveries:
@@ -70,13 +93,11 @@ class Deliveries:
 
     async def extend(self, delivery_id: str, *, by: str, until: datetime) -> bool:
         """Keep a delivery longer, or give it back from a time on; False where it was lost."""
-        mine = (DELIVERIES.c.taken_by == by, _UNDONE)
-        return await self._changed(delivery_id, *mine, values={"taken_until": until})
+        return await self._changed(_EXTEND, b_id=delivery_id, b_by=by, b_until=until)
 
     async def done(self, delivery_id: str, *, at: datetime) -> bool:
         """Mark a delivery as done and forget what it held; False where somebody did before."""
-        done = {"done_at": at, "payload": None, "taken_until": None}
-        return await self._changed(delivery_id, _UNDONE, values=done)
+        return await self._changed(_DONE, b_id=delivery_id, b_at=at)
 
     async def given_up(self, *, most_tries: int = MOST_TRIES) -> tuple[Delivery, ...]:
         """Return undone deliveries that are not taken again, the oldest first."""
@@ -102,13 +123,9 @@ class Deliveries:
         """Delete what was received before a time, done or not; return how many those were."""
         return await self._deleted(DELIVERIES.c.received_at < before)
 
-    async def _changed(
-        self, delivery_id: str, *conditions: ColumnElement[bool], values: dict[str, Any]
-    ) -> bool:
-        this = DELIVERIES.c.id == delivery_id
+    async def _changed(self, change: Executable, **values: Any) -> bool:  # noqa: ANN401
         async with self._database.writing() as connection:
-            change = update(DELIVERIES).where(this, *conditions).values(**values)
-            return (await connection.execute(change)).rowcount > 0
+            return (await connection.execute(change, values)).rowcount > 0
 
     async def _deleted(self, condition: ColumnElement[bool]) -> int:
         async with self._database.writing() as connection:

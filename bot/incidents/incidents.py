@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.errors import StoreError
@@ -22,6 +22,7 @@ from bot.incidents.tables import INCIDENTS, TIMELINE
 #: Another replica may open one of the same key in between, and may close it again.
 _TRIES = 5
 _OVER = "The incident is over."
+_GET = select(INCIDENTS).where(INCIDENTS.c.id == bindparam("b_id"))
 
 
 class Incidents:
@@ -46,8 +47,9 @@ class Incidents:
 
     async def get(self, incident_id: str) -> Incident | None:
         """Return an incident, or None where there is none of this ID."""
-        found = await self._all(select(INCIDENTS).where(INCIDENTS.c.id == incident_id))
-        return found[0] if found else None
+        async with self._database.reading() as connection:
+            row = (await connection.execute(_GET, {"b_id": incident_id})).mappings().first()
+            return None if row is None else incident_of(row)
 
     async def open_of(self, key: str) -> Incident | None:
         """Return the open incident of a key, if any."""

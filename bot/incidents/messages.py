@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, Select, case, func, or_, select, update
+from sqlalchemy import (
+    RowMapping,
+    Select,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.errors import StoreError
@@ -17,7 +26,62 @@ from bot.incidents.fields import as_row
 from bot.incidents.message import Message
 from bot.incidents.tables import APPROVALS, MESSAGES
 
-_FREED: dict[str, Any] = {"taken_by": None, "taken_until": None}
+# Statements of every report are made once: making one takes SQLAlchemy longer than running it.
+_THIS = MESSAGES.c.id == bindparam("b_id")
+_MINE = (_THIS, MESSAGES.c.taken_by == bindparam("b_by"))
+_FREE = or_(MESSAGES.c.taken_until.is_(None), MESSAGES.c.taken_until <= bindparam("b_at"))
+_GET = select(MESSAGES).where(_THIS)
+_OLDEST = select(MESSAGES).order_by(MESSAGES.c.created_at, MESSAGES.c.id)
+_OF = _OLDEST.where(MESSAGES.c.incident_id == bindparam("b_incident"))
+_SAME = select(MESSAGES).where(
+    *(MESSAGES.c[name] == bindparam(f"b_{name}") for name in ("incident_id", "purpose", "channel"))
+)
+_CLAIM = (
+    update(MESSAGES)
+    .where(_THIS, _FREE)
+    .values(
+        taken_by=bindparam("b_by"),
+        taken_until=bindparam("b_until"),
+        tries=case((MESSAGES.c.ts.is_(None), MESSAGES.c.tries + 1), else_=MESSAGES.c.tries),
+    )
+    .returning(MESSAGES)
+)
+_SENT = (
+    update(MESSAGES)
+    .where(_THIS, MESSAGES.c.ts.is_(None))
+    .values(
+        ts=bindparam("b_ts"),
+        posted_at=bindparam("b_at"),
+        shown=bindparam("b_shown"),
+        digest=bindparam("b_digest"),
+        thread=func.coalesce(
+            bindparam("b_thread", type_=MESSAGES.c.thread.type), MESSAGES.c.thread
+        ),
+        taken_by=None,
+        taken_until=None,
+    )
+    .returning(MESSAGES)
+)
+_RENDERED = (
+    update(MESSAGES)
+    .where(*_MINE)
+    .values(
+        shown=case(
+            (MESSAGES.c.shown < bindparam("b_shown"), bindparam("b_shown")),
+            else_=MESSAGES.c.shown,
+        ),
+        digest=bindparam("b_digest"),
+        taken_by=None,
+        taken_until=None,
+    )
+    .returning(MESSAGES)
+)
+_RELEASE = (
+    update(MESSAGES)
+    .where(*_MINE)
+    .values(taken_by=None, taken_until=bindparam("b_until"))
+    .returning(MESSAGES)
+)
 
 
 class Messages:
@@ -29,14 +93,15 @@ class Messages:
     async def own(self, message: Message) -> Message:
         """Keep that a message is to be said; return the row there is, also where it was there.
 
-        Raises UnknownIncidentError, or UnknownApprovalError for a card of none.
+        A new one that names who has it, until when, and one try, is that one's to send. Raises
+        UnknownIncidentError, or UnknownApprovalError for a card of none.
         """
         async with self._database.writing() as connection:
             due = await _due(connection, message)
             row = {**as_row(message), "due": due}
             await add_new(connection, MESSAGES, row)
-            same = [MESSAGES.c[name] == row[name] for name in ("incident_id", "purpose", "channel")]
-            kept = (await connection.execute(select(MESSAGES).where(*same))).mappings().first()
+            same = {f"b_{name}": row[name] for name in ("incident_id", "purpose", "channel")}
+            kept = (await connection.execute(_SAME, same)).mappings().first()
             if kept is None:
                 raise StoreError(f"The ID {message.id} is another message's: give it a new one.")
             return _message(kept)
@@ -50,9 +115,7 @@ class Messages:
         with a `ts` was sent meanwhile; one without and more than one try may have been, so it is
         looked for by its metadata first.
         """
-        begun = case((MESSAGES.c.ts.is_(None), MESSAGES.c.tries + 1), else_=MESSAGES.c.tries)
-        taken = {"taken_by": by, "taken_until": at + lease, "tries": begun}
-        return await self._one(message_id, _free(at), values=taken)
+        return await self._one(_CLAIM, b_id=message_id, b_by=by, b_at=at, b_until=at + lease)
 
     async def sent(
         self,
@@ -69,11 +132,10 @@ class Messages:
         The first `ts` counts: where the returned one is another, the message was sent twice and
         this copy is to be deleted. Raises UnknownMessageError.
         """
-        posted = {
-            "ts": ts, "posted_at": at, "shown": shown, "digest": digest,
-            "thread": func.coalesce(thread, MESSAGES.c.thread), **_FREED,
-        }  # fmt: skip
-        mine = await self._one(message_id, MESSAGES.c.ts.is_(None), values=posted)
+        mine = await self._one(
+            _SENT, b_id=message_id, b_ts=ts, b_at=at, b_shown=shown, b_digest=digest,
+            b_thread=thread,
+        )  # fmt: skip
         if mine is not None:
             return mine
         first = await self.get(message_id)
@@ -88,14 +150,13 @@ class Messages:
 
         Then somebody else may have edited it before or after, and it stays behind.
         """
-        newest = case((MESSAGES.c.shown < shown, shown), else_=MESSAGES.c.shown)
-        values = {"shown": newest, "digest": digest, **_FREED}
-        return await self._one(message_id, MESSAGES.c.taken_by == by, values=values) is not None
+        put = await self._one(_RENDERED, b_id=message_id, b_by=by, b_shown=shown, b_digest=digest)
+        return put is not None
 
     async def release(self, message_id: str, *, by: str, until: datetime | None = None) -> bool:
         """Give a message back undone, for anybody at once or from a time; False as `rendered`."""
-        values = {"taken_by": None, "taken_until": until}
-        return await self._one(message_id, MESSAGES.c.taken_by == by, values=values) is not None
+        put = await self._one(_RELEASE, b_id=message_id, b_by=by, b_until=until)
+        return put is not None
 
     async def unsent(self, *, since: datetime, at: datetime) -> tuple[Message, ...]:
         """Return messages not known to be posted, that nobody is sending, the oldest first.
@@ -103,23 +164,27 @@ class Messages:
         Those with no try were never sent; the others are looked for by their metadata first.
         """
         return await self._all(
-            _oldest().where(MESSAGES.c.ts.is_(None), MESSAGES.c.created_at >= since, _free(at))
+            _OLDEST.where(
+                MESSAGES.c.ts.is_(None), MESSAGES.c.created_at >= bindparam("b_since"), _FREE
+            ),
+            b_since=since,
+            b_at=at,
         )
 
     async def behind(self, *, at: datetime, limit: int = 100) -> tuple[Message, ...]:
         """Return posted messages that show less than they should, that nobody is editing."""
         late = MESSAGES.c.shown < MESSAGES.c.due
-        query = _oldest().where(late, MESSAGES.c.ts.is_not(None), _free(at))
-        return await self._all(query.limit(limit))
+        query = _OLDEST.where(late, MESSAGES.c.ts.is_not(None), _FREE)
+        return await self._all(query.limit(limit), b_at=at)
 
     async def get(self, message_id: str) -> Message | None:
         """Return a message, or None where there is none of this ID."""
-        found = await self._all(select(MESSAGES).where(MESSAGES.c.id == message_id))
+        found = await self._all(_GET, b_id=message_id)
         return found[0] if found else None
 
     async def of(self, incident_id: str) -> tuple[Message, ...]:
         """Return the messages of an incident, the oldest first."""
-        return await self._all(_oldest().where(MESSAGES.c.incident_id == incident_id))
+        return await self._all(_OF, b_incident=incident_id)
 
     async def at(self, channel: str, ts: str) -> Message | None:
         """Return our message at a place in Slack: a thread is ours where its parent is."""
@@ -130,20 +195,18 @@ class Messages:
     async def in_thread(self, channel: str, thread: str) -> tuple[Message, ...]:
         """Return our messages in a thread, its parent included, the oldest first."""
         place = or_(MESSAGES.c.ts == thread, MESSAGES.c.thread == thread)
-        return await self._all(_oldest().where(MESSAGES.c.channel == channel, place))
+        return await self._all(_OLDEST.where(MESSAGES.c.channel == channel, place))
 
-    async def _one(
-        self, message_id: str, condition: ColumnElement[bool], *, values: dict[str, Any]
-    ) -> Message | None:
-        """Change a message under a condition; None where it does not hold."""
-        change = update(MESSAGES).where(MESSAGES.c.id == message_id, condition).values(**values)
+    async def _one(self, change: Any, **values: Any) -> Message | None:  # noqa: ANN401
+        """Make a change to a message; None where its condition does not hold."""
         async with self._database.writing() as connection:
-            row = (await connection.execute(change.returning(MESSAGES))).mappings().first()
+            row = (await connection.execute(change, values)).mappings().first()
             return None if row is None else _message(row)
 
-    async def _all(self, query: Select[Any]) -> tuple[Message, ...]:
+    async def _all(self, query: Select[Any], **values: Any) -> tuple[Message, ...]:  # noqa: ANN401
         async with self._database.reading() as connection:
-            rows: Sequence[RowMapping] = (await connection.execute(query)).mappings().all()
+            found = await connection.execute(query, values)
+            rows: Sequence[RowMapping] = found.mappings().all()
             return tuple(_message(row) for row in rows)
 
 
@@ -158,14 +221,6 @@ async def _due(connection: AsyncConnection, message: Message) -> int:
         asked = f"There is no approval {message.approval_id} in incident {incident.id}"
         raise UnknownApprovalError(f"{asked}, so it has no card.")
     return revision
-
-
-def _free(at: datetime) -> ColumnElement[bool]:
-    return or_(MESSAGES.c.taken_until.is_(None), MESSAGES.c.taken_until <= at)
-
-
-def _oldest() -> Select[Any]:
-    return select(MESSAGES).order_by(MESSAGES.c.created_at, MESSAGES.c.id)
 
 
 def _message(row: RowMapping) -> Message:

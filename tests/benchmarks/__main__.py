@@ -17,6 +17,7 @@ from pathlib import Path
 from bot.diagnosis.signatures import literals
 from tests.benchmarks.generator import MB, parse_size
 from tests.benchmarks.keeping import keeping
+from tests.benchmarks.load import load
 from tests.benchmarks.measure import CommandFailedError
 from tests.benchmarks.preflight import preflight
 from tests.benchmarks.rows import Bench, endless, in_words, pastes, scan, startup
@@ -98,6 +99,7 @@ PARTS: dict[str, Callable[[Bench, argparse.Namespace], Iterator[Row]]] = {
     ),
     "preflight": lambda bench, _: preflight(bench),
     "store": lambda bench, _: keeping(bench),
+    "load": lambda bench, _: load(bench),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from hypothesis import given
@@ -104,3 +105,15 @@ def test_blocks_can_be_skipped() -> None:
     buffer, length = next(source)
     assert bytes(buffer[:11]) == b"line 90000\n"
     assert length > 11
+
+
+def test_threads_scan_at_once() -> None:
+    """One set of literals serves many threads: each finds what is in its own block."""
+    literals = Literals([b"gai error", b"clients joined"])
+    blocks = [
+        (b"x" * n + b" gai error: -3\n") * 2000 if n % 2 else b"nothing\n" * 9000 for n in range(16)
+    ]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(20):
+            found = list(pool.map(lambda block: len(literals.find(block)), blocks))
+            assert found == [2000 if n % 2 else 0 for n in range(16)]

@@ -1,0 +1,51 @@
+"""Serve the bot as `nccl-dns serve` does, and note how long its event loop was held up.
+
+Run by the load bench, as a process of its own: `python -m tests.benchmarks.served CONFIG OUT`.
+Prints `ready` once it serves; SIGUSR1 begins the measurement anew; SIGTERM ends it and writes
+`{"pauses_ms": [...], "rss_bytes": N}` to OUT, pauses above 5 ms alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import signal
+import sys
+import time
+from pathlib import Path
+
+from bot.commands.serve import running, settle
+from bot.settings import load
+
+_EVERY_S = 0.005
+
+
+async def _watched(pauses: list[float]) -> None:
+    """Note by how much each short sleep took too long: somebody held up the loop."""
+    while True:
+        before = time.perf_counter()
+        await asyncio.sleep(_EVERY_S)
+        late = time.perf_counter() - before - _EVERY_S
+        if late > _EVERY_S:
+            pauses.append(late * 1000)
+
+
+async def _serve(config: Path, out: Path) -> None:
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    pauses: list[float] = []
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    loop.add_signal_handler(signal.SIGUSR1, pauses.clear)
+    async with running(load(config), environ={}):
+        watching = asyncio.create_task(_watched(pauses))
+        settle()
+        print("ready", flush=True)
+        await stop.wait()
+        watching.cancel()
+    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    noted = {"pauses_ms": pauses, "rss_bytes": rss}
+    await asyncio.to_thread(out.write_text, json.dumps(noted))
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(Path(sys.argv[1]), Path(sys.argv[2])))
