@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint cases bench fuzz lock clean venv
+.PHONY: help demo test lint cases bench fuzz outage lock clean venv
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
@@ -23,6 +23,9 @@ bench: venv ## measure scans against grep and ripgrep, pre-flights against clush
 
 fuzz: venv ## look for input that the diagnosis cannot take
 	@.venv/bin/python -m tests.fuzz
+
+outage: venv ## let Slack be away for five minutes, in three ways, and see what is lost
+	@NCCL_DNS_OUTAGE_S=300 .venv/bin/python -m pytest -q tests/scenario/test_outage.py
 
 lock: venv ## remake the locks (UPGRADE=1 takes newer versions)
 	@scripts/lock

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
 import json
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from playground.slack.workspace import Called, Workspace
 
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 _JSON = "application/json"
+_LOOK_S = 0.05
 
 
 class Outage(enum.Enum):
@@ -29,6 +31,7 @@ class Outage(enum.Enum):
     NONE = "Slack is there"
     REFUSE = "every request is answered with 503"
     DROP = "every connection is cut"
+    HANG = "connections are taken, and nothing is ever answered"
 
 
 @dataclass(kw_only=True)
@@ -55,8 +58,10 @@ class Web:
             web.get("/login", self.login),
         ]
 
-    def away(self, request: web.Request) -> web.Response | None:
+    async def away(self, request: web.Request) -> web.Response | None:
         """Return what is answered during an outage; None when there is none."""
+        while self.outage is Outage.HANG:  # noqa: ASYNC110 - tests set the field, no event
+            await asyncio.sleep(_LOOK_S)
         if self.outage is Outage.DROP and request.transport:
             request.transport.abort()
         if self.outage is Outage.NONE:
@@ -65,7 +70,7 @@ class Web:
 
     async def api(self, request: web.Request) -> web.Response:
         """Answer one call of the Web API; refusals, too, have status 200."""
-        if away := self.away(request):
+        if away := await self.away(request):
             return away
         name = request.match_info["method"]
         args: Json = {}
@@ -112,7 +117,7 @@ class Web:
 
     async def upload(self, request: web.Request) -> web.Response:
         """Take a file's bytes, as they are or as a form's `file`."""
-        if away := self.away(request):
+        if away := await self.away(request):
             return away
         file = self.world.files.get(self.world.uploads.get(request.match_info["key"], ""))
         if file is None or file.uploaded:
@@ -125,7 +130,7 @@ class Web:
 
     async def download(self, request: web.Request) -> web.Response:
         """Give a file to a token that may read it; send everybody else to the login page."""
-        if away := self.away(request):
+        if away := await self.away(request):
             return away
         if self.leads_to:
             return web.Response(status=302, headers={"Location": self.leads_to})
@@ -147,7 +152,7 @@ class Web:
 
     async def answer(self, request: web.Request) -> web.Response:
         """Take what an app sends to a `response_url`."""
-        if away := self.away(request):
+        if away := await self.away(request):
             return away
         try:
             respond(self.world, request.match_info["key"], await _object(request))
@@ -158,7 +163,7 @@ class Web:
 
     async def link(self, request: web.Request) -> web.StreamResponse:
         """Serve a connection of Socket Mode."""
-        return self.away(request) or await self.sockets.serve(request)
+        return await self.away(request) or await self.sockets.serve(request)
 
 
 def _method(name: str) -> Method:
