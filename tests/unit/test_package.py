@@ -13,7 +13,7 @@ import pytest
 import bot
 
 ROOT = Path(__file__).parents[2]
-LOCKS = ["requirements.lock", "requirements-dev.lock"]
+LOCKS = ["requirements.lock", "requirements-build.lock", "requirements-dev.lock"]
 
 
 def locked(lock: str) -> dict[str, int]:

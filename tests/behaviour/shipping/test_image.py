@@ -11,21 +11,15 @@ from typing import Any
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[3]
+from tests.behaviour.shipping.recipes import ROOT, instructions, last_stage, services
+
 HADOLINT = Path(sys.executable).with_name("hadolint")
-
-
-def _instructions() -> list[tuple[str, str]]:
-    text = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    return [(one[0], one[1]) for one in (line.split(None, 1) for line in lines)]
 
 
 @pytest.fixture(name="services")
 def services_fixture() -> dict[str, Any]:
     """Return the services of compose.yaml."""
-    found: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
-    return found["services"]  # type: ignore[no-any-return]
+    return services()
 
 
 def test_the_linter_has_nothing_to_say() -> None:
@@ -41,32 +35,30 @@ def test_the_linter_has_nothing_to_say() -> None:
 
 
 def test_it_runs_as_nobody_in_particular() -> None:
-    """The last stage names a user that is not root, a health check, and `nccl-dns serve`."""
-    last = _instructions()[::-1]
-    stage = last[: next(n for n, (word, _) in enumerate(last) if word == "FROM")]
-    told = dict(stage)
+    """What is shipped names a user that is not root, a health check, and `nccl-dns serve`."""
+    told = last_stage()
     user = told["USER"].split(":")[0]
     assert user.isdigit()
     assert int(user) >= 10_000
     assert told["CMD"] == '["nccl-dns", "serve"]'
     assert "nccl-dns" in told["HEALTHCHECK"]
     assert told["VOLUME"] == "/var/lib/nccl-dns"
-    assert "pip install" not in told.get("RUN", "")
+    assert not re.search(r"\bpip\b", told["RUN"])
 
 
 def test_everything_is_pinned() -> None:
     """Images have exact versions, and whatever pip installs from the index has a hash."""
-    for word, rest in _instructions():
+    for word, rest in instructions():
         if word == "FROM":
             assert re.search(r":\d+\.\d+\.\d+", rest)
-        for install in re.findall(r"pip install[^&]*", rest):
+        for install in re.findall(r"/pip\b[^&]*", rest):
             assert "--require-hashes" in install or "/build/dist/" in install
 
 
 def test_what_the_recipe_copies_is_let_in() -> None:
     """Everything that is copied exists, and the ignore list lets it in."""
     let_in = set(re.findall(r"^!(.+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
-    for word, rest in _instructions():
+    for word, rest in instructions():
         if word != "COPY" or rest.startswith("--from"):
             continue
         for name in rest.split()[:-1]:
@@ -95,13 +87,28 @@ def test_secrets_are_files(services: dict[str, Any]) -> None:
         assert port.startswith("127.0.0.1:")
 
 
+def test_the_readme_makes_what_they_mount(services: dict[str, Any]) -> None:
+    """Whoever follows the README has every file and folder that is mounted from beside it."""
+    commands = (
+        (ROOT / "README.md")
+        .read_text(encoding="utf-8")
+        .partition("### Run it")[2]
+        .partition("\n## ")[0]
+    )
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+    paths = [one["file"] for one in compose["secrets"].values()]
+    paths += [one.split(":")[0] for one in services["bot"]["volumes"] if one.startswith("./")]
+    assert len(paths) > 1
+    for path in paths:
+        assert path.removeprefix("./") in commands
+
+
 def test_its_variables_are_settings(services: dict[str, Any]) -> None:
     """Every NCCL_DNS_… variable that recipe and services set is one that the settings know."""
     from bot.settings import Settings
 
     named = set(services["bot"]["environment"])
-    named |= {one for _, rest in _instructions() for one in re.findall(r"(NCCL_DNS_\w+)=", rest)}
-    named -= {"NCCL_DNS_CONFIG"}
+    named |= {one for _, rest in instructions() for one in re.findall(r"(NCCL_DNS_\w+)=", rest)}
     assert named
     for name in named:
         model: Any = Settings

@@ -130,3 +130,15 @@ def test_a_secret_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     assert secret(SecretStr("plain"), None, "a.b") == "plain"
     with pytest.raises(SettingsError, match=r"named by a\.b, cannot be read"):
         secret(SecretStr(""), tmp_path / "none", "a.b")
+
+
+def test_the_stores_address_may_stand_in_a_file(tmp_path: Path) -> None:
+    """It holds a password; both databases are then that one, and a lost file is named."""
+    held = tmp_path / "store_url"
+    held.write_text("postgresql://nccl_dns:pass@store/nccl_dns\n", encoding="utf-8")
+    settings = load(write(f'[store]\nurl_file = "{held}"\n'))
+    assert settings.store_url == "postgresql://nccl_dns:pass@store/nccl_dns"
+    assert settings.engine_url == settings.store_url
+    held.unlink()
+    with pytest.raises(SettingsError, match=r"store\.url_file"):
+        _ = settings.store_url
