@@ -10,7 +10,7 @@ RUN python -m venv /opt/build \
     && python -m venv --without-pip /opt/nccl-dns \
     && /opt/build/bin/pip --python /opt/nccl-dns/bin/python install --no-cache-dir --no-deps \
         --require-hashes --only-binary :all: -r requirements.lock
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE manifest.yml manifest-channels.yml ./
 COPY bot bot
 COPY handlers handlers
 RUN /opt/build/bin/python -m hatchling build -t wheel -d /build/dist \

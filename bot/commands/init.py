@@ -18,7 +18,7 @@ from bot.settings.tree import Level, is_cluster_name
 from bot.settings.writing import written
 
 _NO_RBAC = "This version does not ask Kubernetes yet, so it needs no rights there."
-_NO_MANIFEST = "This version does not speak to Slack yet, so there is no manifest."
+_PACKAGE = Path(__file__).parents[1]
 _EXECUTABLE, _READABLE, _OWN = 0o755, 0o644, 0o600
 
 
@@ -53,6 +53,15 @@ def _helper(grant: Grant) -> Callable[[Level], str]:
 def _sudoers(user: str, grant: Grant) -> Callable[[Level], str]:
     def text(_: Level) -> str:
         return sudoers(user, grant)
+
+    return text
+
+
+def _manifest(name: str) -> Callable[[Level], str]:
+    def text(_: Level) -> str:
+        # beside the package in a checkout, within it where a wheel was installed
+        places = (_PACKAGE / name, _PACKAGE.parent / name)
+        return next(one for one in places if one.is_file()).read_text(encoding="utf-8")
 
     return text
 
@@ -117,7 +126,13 @@ PRINTS: Mapping[str, Printed] = MappingProxyType(
         "manifest": Printed(
             says="the manifest of the Slack app",
             file="manifest.yml",
-            text=lambda _: f"# {_NO_MANIFEST}\n",
+            text=_manifest("manifest.yml"),
+            level=Level.PASTE,
+        ),
+        "manifest-channels": Printed(
+            says="the same for an app that hears its channels",
+            file="manifest-channels.yml",
+            text=_manifest("manifest-channels.yml"),
             level=Level.PASTE,
         ),
     }
@@ -190,4 +205,5 @@ def _steps(level: Level, output: Path, grants: Path | None) -> Iterator[str]:
             yield f"  {how}{at}: {row.says}"
     yield f"  nccl-dns doctor --config {output}: what is still missing"
     yield ""
-    yield _NO_MANIFEST
+    yield "In Slack: make an app of `nccl-dns init --print manifest`, put its tokens into [slack]"
+    yield "  (bot_token, app_token), then `nccl-dns serve`."

@@ -32,7 +32,7 @@ def test_the_file_has_the_level_that_was_asked_for(level: Level) -> None:
     assert f"level {int(level)} ({level.name.lower()})" in said
     assert load(Path("nccl-dns.toml")).level is min(level, Level.PROBE)
     assert "nccl-dns doctor --config nccl-dns.toml" in said
-    assert "no manifest" in said
+    assert "init --print manifest" in said
 
 
 def test_what_to_fill_in_is_said_with_its_line() -> None:

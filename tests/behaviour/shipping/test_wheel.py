@@ -20,7 +20,7 @@ from tests.behaviour.shipping.recipes import services, variables
 from tests.behaviour.shipping.running import Place, free_port
 from tests.behaviour.store.postgres import Postgres
 from tests.scenario.logs import PASTE
-from tests.scenario.stage import app, text_of
+from tests.scenario.stage import ROOT, app, text_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(600)]
 _MOST_S = 60.0
@@ -34,6 +34,12 @@ def test_nothing_of_ours_is_missing(installed: Path) -> None:
     )  # fmt: skip
     assert shown.returncode == 1
     assert "node-8" in shown.stdout
+    for name in ("manifest", "manifest-channels"):
+        printed = subprocess.run(
+            [installed / "nccl-dns", "init", "--print", name], capture_output=True, check=True,
+            text=True, cwd=installed,
+        )  # fmt: skip
+        assert printed.stdout == (ROOT / f"{name}.yml").read_text(encoding="utf-8")
 
 
 async def test_it_serves(installed: Path, tmp_path: Path) -> None:
