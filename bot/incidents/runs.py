@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -17,7 +18,7 @@ from bot.incidents.errors import UnknownRunError
 from bot.incidents.fields import as_row
 from bot.incidents.incident import Entry
 from bot.incidents.message import card
-from bot.incidents.run import UNDER_WAY, Run, RunState
+from bot.incidents.run import UNDER_WAY, Run, RunState, cut
 from bot.incidents.tables import APPROVALS, MESSAGES, RUNS, SENDINGS
 
 #: Names of outcomes in the timeline and the audit, so that `passed` there is a run's.
@@ -74,6 +75,19 @@ class Runs:
             ) if old.started_at else old  # fmt: skip
             if new is not old:
                 await _put(connection, new)
+
+    async def add(self, run_id: str, words: str, *, at: datetime) -> Run:
+        """Add words to a run that has ended, such as that it was proven again."""
+        async with self._database.writing() as connection:
+            old = await _run(connection, run_id)
+            incident = await locked(connection, old.incident_id)
+            old = await _run(connection, run_id)
+            said = cut(f"{old.sentence} {words}".strip())
+            new = replace(old, sentence=said, revision=old.revision + 1)
+            await _put(connection, new)
+            entry = Entry(at=at, kind="run_watched", about=run_id, text=words)
+            await changed(connection, incident, entry)
+            return new
 
     async def get(self, run_id: str) -> Run | None:
         """Return a run, or None where there is none of this id."""

@@ -29,7 +29,15 @@ from bot.recovery.ladder import offers
 from bot.recovery.limits import Blast, breaks, too_much
 from bot.recovery.steps.step import Ended, Step
 from bot.recovery.steps.table import STEPS
-from bot.recovery.world import MEANT_TO_CHANGE, Scene, Seen, Verdict, differences, parts
+from bot.recovery.world import (
+    MEANT_TO_CHANGE,
+    Scene,
+    Seen,
+    Shown,
+    Verdict,
+    differences,
+    parts,
+)
 
 _LATELY = timedelta(hours=1)
 _ENDS: Mapping[type[ActionError], RunState] = {
@@ -56,13 +64,41 @@ class Carrier:
     async def carry(self, durable: Durable, approval_id: str) -> None:
         """Carry out the chain of an approval, to a stated outcome of each of its steps."""
         chain = await durable.once("chain", lambda: self._chain(approval_id))
+        last: Doing | None = None
         stopped = False
         for number, name in enumerate(chain):
             if stopped:
                 part = partial(self._leave_out, approval_id, number)
                 await durable.once(f"{number}.left_out", part)
                 continue
-            stopped = not await self._one(durable, approval_id, number, name)
+            last = await self._one(durable, approval_id, number, name)
+            stopped = last is None
+        if last is not None and self.steps[chain[-1]].mutates:
+            await self._watch(last)
+
+    async def _watch(self, doing: Doing) -> None:
+        """Prove a repair again some times after it passed: what was mended may fail again."""
+        before = timedelta()
+        for number, after in enumerate(self.tools.waits.again):
+            await doing.durable.sleep(after - before)
+            before = after
+            part = partial(self._proven_again, doing, after)
+            await doing.durable.once(f"{doing.number}.again.{number}", part)
+
+    async def _proven_again(self, doing: Doing, after: timedelta) -> str:
+        try:
+            shown = await self.tools.world.prove(doing.scene)
+        except BotError as error:
+            shown = Shown(verdict=Verdict.UNKNOWN, why=str(error))
+        minutes = after.total_seconds() / 60
+        words = {Verdict.PASSED: "still well", Verdict.FAILED: "it FAILS AGAIN"}
+        said = f"After {minutes:g} min: {words.get(shown.verdict, 'not known')}. {shown.why}"
+        store, now = self.tools.store, self.tools.now()
+        await store.step_runs.add(doing.run, said, at=now)
+        if shown.verdict is Verdict.FAILED:
+            why = f"{doing.scene.vm_name} failed again after it was repaired."
+            await store.switches.put(Switch(name=Name.BREAKER, on=True, reason=why, at=now))
+        return said
 
     async def _chain(self, approval_id: str) -> list[str]:
         """Return the steps of an approval that stands, each with its run; none of any other."""
@@ -77,21 +113,23 @@ class Carrier:
         why = "A step before it did not pass, and no step follows another by itself."
         await self._move(approval_id, number, RunState.LEFT_OUT, sentence=why)
 
-    async def _one(self, durable: Durable, approval_id: str, number: int, name: str) -> bool:
-        """Carry out one step and tell whether it passed."""
+    async def _one(
+        self, durable: Durable, approval_id: str, number: int, name: str
+    ) -> Doing | None:
+        """Carry out one step; None where it did not pass."""
         step = self.steps[name]
         checked = await durable.once(
             f"{number}.check", lambda: self._checked(approval_id, number, step)
         )
         if checked.get("refused"):
-            return False
+            return None
         scene = Scene(**{**checked["scene"], "public_ips": tuple(checked["scene"]["public_ips"])})
         doing = Doing(
             tools=self.tools, durable=durable, approval_id=approval_id, number=number, scene=scene
         )
         ended, state = await self._ended(doing, step)
         await durable.once(f"{number}.end", lambda: self._end(doing, step, state, ended))
-        return state is RunState.PASSED
+        return doing if state is RunState.PASSED else None
 
     async def _ended(self, doing: Doing, step: Step) -> tuple[Ended, RunState]:
         try:

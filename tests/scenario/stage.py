@@ -59,10 +59,10 @@ def settings(
     return Settings(state_dir=folder, slack=told)
 
 
-def acting(told: Settings) -> Settings:
+def acting(told: Settings, *again: timedelta) -> Settings:
     """Return settings with which steps are carried out, and waited for as briefly as tests may."""
     soon = timedelta(seconds=0.2)
-    waits = told.waits.model_copy(update={"look": soon, "verify_again": ()})
+    waits = told.waits.model_copy(update={"look": soon, "verify_again": again})
     actions = told.actions.model_copy(update={"enabled": True})
     return told.model_copy(update={"waits": waits, "actions": actions})
 

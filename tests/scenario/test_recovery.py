@@ -35,7 +35,8 @@ async def repairing(slack: SlackServer, tmp_path: Path) -> AsyncIterator[Acted]:
     async with fleet_running(
         state_dir=tmp_path / "fleet", vms=9, age=timedelta(minutes=5)
     ) as fleet:
-        told = acting(settings(slack, tmp_path, based_on=fleet.write_settings()))
+        told = settings(slack, tmp_path, based_on=fleet.write_settings())
+        told = acting(told, timedelta(seconds=1))
         async with bot(slack, told) as stage:
             yield Acted(stage=stage, fleet=fleet)
 
@@ -63,6 +64,7 @@ async def test_a_service_is_restarted_once_and_proven(
     assert "Active: active" in text_of(proof)
     await until(lambda: "Done and proven: node-8" in text_of(card))
     assert not has_action(card, "stop_step")
+    await until(lambda: "still well" in text_of(card))
     await stage.idle()
     said = [one for one in stage.messages(HERE) if "Done and proven" in text_of(one)]
     assert len(said) == 2  # the card, and the reply
