@@ -58,7 +58,7 @@ from bot.settings import (
     SshSettings,
 )
 from bot.settings.secrets import secret
-from bot.triage.services import Services, Watched
+from bot.triage.services import ACTIONS_OFF, Services, Watched
 from bot.triage.world import FleetWorld
 
 
@@ -198,7 +198,7 @@ def _lacks(settings: Settings) -> tuple[str, ...]:
     if level < Level.PROBE:
         found.append("No SSH account is set ([ssh]), so machines are not asked why names fail.")
     elif level < Level.ACT:
-        found.append("Actions are off ([actions] enabled, [ssh.repair]): nothing is ever changed.")
+        found.append(ACTIONS_OFF)
     return tuple(found)
 
 

@@ -40,7 +40,7 @@ async def _meant_us(desk: Desk, asker: Asker, event: Json) -> bool:
     if event.get("type") == "file_shared":
         return await threads.was_shared_with_us(desk, asker, str(event.get("file_id", "")))
     if event.get("type") == "message" and event.get("channel_type") != "im":
-        return await threads.incident_of(desk, asker.channel, asker.thread) is not None
+        return await desk.incident_in(asker.channel, asker.thread) is not None
     return True
 
 

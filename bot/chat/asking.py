@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from datetime import timedelta
 
 from bot.chat.asker import Asker
 from bot.chat.desk import Desk
 from bot.chat.errors import TooLateError
-from bot.chat.looking import Wanted, look
+from bot.chat.looking import Wanted, key_of, look
 from bot.chat.mapping import incident_shown
+from bot.chat.placing import link, say_where
 from bot.chat.port import SharedFile
-from bot.chat.rendering import LINK
+from bot.chat.preflighting import ask_for
 from bot.chat.words import Kind, sort_out
-from bot.incidents.incident import Incident
+from bot.errors import BotError
+from bot.incidents.incident import Incident, job_key
 from bot.reports.slack.modals import paste
 from bot.reports.slack.notices import help_text
 from bot.reports.slack.updates import status as status_view
@@ -28,9 +31,12 @@ _LEVELS = ("0 of 3 (paste)", "1 of 3 (look)", "2 of 3 (probe)", "3 of 3 (act)")
 
 
 async def answer(
-    desk: Desk, asker: Asker, text: str, *, files: tuple[SharedFile, ...] = ()
+    desk: Desk, asker: Asker, text: str, *, files: tuple[SharedFile, ...] = (), written_by: str = ""
 ) -> None:
-    """Do what somebody's words ask for; `text` is plain, without Slack's markup."""
+    """Do what somebody's words ask for; `text` is plain, without Slack's markup.
+
+    `written_by` is whose words they are, where that is not whoever asks.
+    """
     words = sort_out(text, desk.services.known_clusters)
     match words.kind:
         case Kind.HELP:
@@ -39,10 +45,12 @@ async def answer(
             await _status(desk, asker)
         case Kind.LINK:
             await _link(desk, asker, words.text)
+        case Kind.PREFLIGHT:
+            await ask_for(desk, asker, words.text)
         case Kind.JOB:
             await look(desk, asker, Wanted(job=words.text, files=files))
         case Kind.LINES:
-            await look(desk, asker, Wanted(text=words.text, files=files))
+            await look(desk, asker, Wanted(text=words.text, files=files, written_by=written_by))
         case Kind.NOTHING | Kind.UNKNOWN if files:
             await look(desk, asker, Wanted(files=files))
         case Kind.NOTHING if asker.trigger:
@@ -84,17 +92,33 @@ async def _status(desk: Desk, asker: Asker) -> None:
     await desk.tell(asker, said)
 
 
-async def _link(desk: Desk, asker: Asker, address: str) -> None:
-    """Put the card of an incident, named by its thread's address, into this channel."""
-    incident = await _at(desk, address)
-    if incident is None:
+async def _link(desk: Desk, asker: Asker, wanted: str) -> None:
+    """Put the card of an incident into this channel: by its ID, its job, or its thread's address.
+
+    Where it is open already in this channel, the asker alone is told where.
+    """
+    incident = await _meant(desk, wanted)
+    if incident is None or incident.team not in {None, desk.identity.team}:
         return await desk.explain(
             asker,
-            "That is not the address of a report of mine.",
-            next_step=f"Copy the link of the report: {desk.rules.command} link https://…",
+            "That is no incident of mine: not its ID, nor its job, nor the address of its report.",
+            next_step=f"Copy the link of the report: {desk.rules.command} link https://…, or see "
+            f"{desk.rules.command} status.",
         )
-    await desk.permalink(incident)
-    await desk.outbox.say(desk.row(incident, LINK, channel=asker.channel, thread=asker.thread))
+    if incident.channel == asker.channel:
+        return await say_where(desk, asker, incident)
+    return await link(desk, asker, incident)
+
+
+async def _meant(desk: Desk, wanted: str) -> Incident | None:
+    """Return the incident that a person means; of a job the one that is open."""
+    if found := await _at(desk, wanted):
+        return found
+    if known := await desk.store.incidents.get(wanted.strip("<>` ")):
+        return known
+    with suppress(BotError):
+        cluster, job_id = key_of(desk, wanted)
+        return await desk.store.incidents.open_of(job_key(cluster, job_id))
     return None
 
 

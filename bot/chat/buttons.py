@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from bot.chat import deciding, looking
+from bot.chat import deciding, looking, summing
 from bot.chat.asker import Asker
 from bot.chat.desk import Desk
 from bot.chat.errors import TooLateError
 from bot.chat.mapping import accused, checked_of, vms_of
 from bot.chat.mapping import incident_shown as shown
+from bot.chat.preflighting import ask_all
 from bot.incidents.approval import Verdict
 from bot.incidents.incident import Entry, Incident, IncidentState
 from bot.reports.slack.modals import wrong_vm as wrong_vm_form
@@ -27,10 +28,6 @@ _NOT_YET: Mapping[Action, tuple[str, str]] = {
     Action.TICKET: (
         "Drafting a ticket is not part of this version.",
         "The report and its replies hold what support asks for: VM id, state, times, findings.",
-    ),
-    Action.PREFLIGHT: (
-        "A pre-flight of all VMs is not started from Slack in this version.",
-        "Probe again looks at the accused VM and at a healthy one.",
     ),
     Action.RERUN: (
         "Re-running a job is not part of this version.",
@@ -100,6 +97,7 @@ async def _dismiss(desk: Desk, asker: Asker, incident: Incident) -> None:
     entry = Entry(at=desk.now(), kind="dismissed", who=asker.user)
     await desk.store.incidents.close(incident.id, entry, state=IncidentState.DISMISSED)
     await desk.outbox.refresh(incident.id)
+    await summing.say(desk, incident)
 
 
 async def _approve(desk: Desk, asker: Asker, approval: str) -> None:
@@ -127,5 +125,6 @@ _FLOWS: Mapping[Action, Flow] = {
     Action.WRONG_VM: _wrong_vm,
     Action.PICK_VM: _wrong_vm,
     Action.DISMISS: _dismiss,
+    Action.PREFLIGHT: ask_all,
     **{action: _later(action) for action in _NOT_YET},
 }

@@ -43,9 +43,8 @@ class Desk:
     #: carries out what is approved; None where nothing may be changed
     recovery: Recovery | None = None
     now: Callable[[], datetime] = utc_now
+    #: first reports go before what can wait
     turns: Turns = field(default_factory=Turns)
-    #: jobs and pastes that are being read here
-    reading: set[str] = field(default_factory=set)
 
     async def tell(self, asker: Asker, said: message.Message) -> None:
         """Tell one person something, by the address that their click came with if there is one."""
@@ -63,6 +62,13 @@ class Desk:
             await self.chat.post(asker.channel, said, thread=asker.thread)
         else:
             await self.chat.whisper(asker.channel, asker.user, said, thread=asker.thread)
+
+    async def whisper(self, user: str, asker: Asker, said: message.Message) -> None:
+        """Tell somebody else, where the asker asks, what they alone see."""
+        try:
+            await self.chat.whisper(asker.channel, user, said, thread=asker.thread)
+        except (RefusedError, NotMemberError, GoneError) as refused:
+            _LOG.warning("%s was told nothing: %s", user, refused)
 
     async def explain(
         self, asker: Asker, failed: Exception | str, *, next_step: str = "", not_done: str = ""
@@ -91,6 +97,12 @@ class Desk:
             thread=replied_to or None,
             live=live,
         )
+
+    async def incident_in(self, channel: str, thread: str) -> Incident | None:
+        """Return the newest incident whose report is in a thread; None where none is."""
+        rows = await self.store.messages.in_thread(channel, thread)
+        parents = [one for one in rows if one.purpose == PARENT]
+        return await self.store.incidents.get(parents[-1].incident_id) if parents else None
 
     async def parent(self, incident: Incident) -> Message | None:
         """Return the posted message that shows an incident's state."""

@@ -20,6 +20,7 @@ from bot.recovery.steps.table import STEPS
 from bot.reports.slack import values
 from bot.reports.slack.standing import RESTARTS, finding_words, shown_state, standing
 from bot.reports.slack.values import Choice, Consent, Decision, Stage
+from bot.reports.times import has_zone, log_time
 from bot.triage.contract import CheckV1, to_json
 from bot.triage.model import Checked, Machine, OfferFacts
 
@@ -80,7 +81,16 @@ def incident_shown(
         headline=headline,
         channel=incident.channel or "",
         permalink=permalink,
+        newest_line_at=_newest_line(incident),
     )
+
+
+def _newest_line(incident: Incident) -> datetime | None:
+    """Return when the newest line of the log was written; None where its zone is not known."""
+    found = (incident.check or {}).get("diagnosis") or {}
+    told = str((found.get("log") or {}).get("last_time") or "")
+    at = incident.checked_at
+    return log_time(told, at) if at and has_zone(told) else None
 
 
 def vms_of(checked: Checked) -> tuple[Choice, ...]:

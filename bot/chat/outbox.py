@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
+from typing import Any
 
 from bot.chat.errors import (
     ChatError,
@@ -23,7 +25,7 @@ from bot.chat.errors import (
 )
 from bot.chat.pace import Pace
 from bot.chat.port import Chat
-from bot.chat.rendering import Rendered, Renderer
+from bot.chat.rendering import SUMMARY, Rendered, Renderer
 from bot.clouds.timing import utc_now
 from bot.errors import BotError
 from bot.incidents.incident import IncidentState
@@ -39,6 +41,10 @@ _STILL_NEWS = timedelta(days=1)
 _RETRY = timedelta(seconds=5)
 _MOST_RETRY = timedelta(minutes=5)
 _POLL_S = 0.1
+#: How long a message that is held stays so without a word from who holds it: shorter than a
+#: delivery's lease, so that whoever takes over a dead process's click finds it free.
+_HELD_S = 9.0
+_UNSEEN = frozenset({"block_id", "fallback"})
 #: Trying again mends none of these.
 _NEVER = (GoneError, ClosedChannelError, NotMemberError, RefusedError)
 
@@ -102,13 +108,17 @@ class Outbox:
 
     async def _attach(self, row: Message, made: message.Message) -> None:
         """Put what was cut, whole, into the thread; the message itself stands already."""
-        thread = row.thread or row.ts or ""
         if not made.attachments:
             return
         try:
-            await self.chat.upload(row.channel, thread, made.attachments)
+            await self.attach(row, made.attachments)
         except ChatError as error:
             _LOG.warning("a text that was cut was not attached: %s", error)
+
+    async def attach(self, row: Message, attachments: Sequence[message.Attachment]) -> None:
+        """Put files into the thread of a posted message; raises ChatError."""
+        await self.pace.turn(row.channel)
+        await self.chat.upload(row.channel, row.thread or row.ts or "", attachments)
 
     async def edit(self, message_id: str) -> None:
         """Show in a posted message how things stand now; left to others where they edit it."""
@@ -127,6 +137,36 @@ class Outbox:
             await self.messages.release(row.id, by=self.me, until=self.now() + _RETRY)
             raise
         await self.messages.rendered(row.id, by=self.me, shown=made.revision, digest=digest)
+
+    async def show(self, row: Message) -> None:
+        """Show in a message that is ours for now how things stand; it stays ours."""
+        made = await self.renderer.render(row, self.now())
+        await self._put(row, row.ts or "", made)
+
+    @asynccontextmanager
+    async def held(self, row: Message) -> AsyncIterator[bool]:
+        """Keep a posted message to ourselves, across replicas; yield False where another has it.
+
+        Whoever dies with one has it for a few seconds more. It is edited at the end.
+        """
+        lease = timedelta(seconds=_HELD_S)
+        taken = await self.messages.claim(row.id, by=self.me, at=self.now(), lease=lease)
+        if taken is None:
+            yield False
+            return
+        holding = asyncio.create_task(self._hold(row.id, lease))
+        try:
+            yield True
+        finally:
+            holding.cancel()
+            await self.messages.release(row.id, by=self.me)
+            await self._tried(row, self.edit(row.id))
+
+    async def _hold(self, message_id: str, lease: timedelta) -> None:
+        while True:
+            await asyncio.sleep(_HELD_S / 3)
+            with suppress(BotError):
+                await self.messages.extend(message_id, by=self.me, until=self.now() + lease)
 
     async def _put(self, row: Message, ts: str, made: Rendered) -> None:
         try:
@@ -154,9 +194,10 @@ class Outbox:
         return len(wanted) + len(behind)
 
     async def _still_wanted(self, row: Message) -> bool:
-        """Tell whether an unsent message is still news: not where its incident has ended."""
+        """Tell whether an unsent message is news: of an ended incident its summary alone is."""
         incident = await self.renderer.store.incidents.get(row.incident_id)
-        return incident is not None and incident.state is IncidentState.OPEN
+        over = incident is None or incident.state is not IncidentState.OPEN
+        return incident is not None and (not over or row.purpose == SUMMARY)
 
     async def _tried(self, row: Message, doing: Awaitable[None]) -> None:
         try:
@@ -166,10 +207,15 @@ class Outbox:
 
 
 def _digest(made: Rendered) -> str:
-    """Return the digest of what people see: block ids change with every edit."""
-    shown = [
-        {name: value for name, value in block.items() if name != "block_id"}
-        for block in made.message.blocks
-    ]
-    told = json.dumps([shown, made.message.text], sort_keys=True)
+    """Return the digest of what people see.
+
+    Block ids change with every edit, and the fallback of a time with its age all the time.
+    """
+    told = json.dumps([_seen(made.message.blocks), made.message.text], sort_keys=True)
     return sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _seen(node: Any) -> Any:  # noqa: ANN401 - any part of a JSON tree
+    if isinstance(node, Mapping):
+        return {name: _seen(value) for name, value in node.items() if name not in _UNSEEN}
+    return [_seen(one) for one in node] if isinstance(node, (list, tuple)) else node

@@ -1,4 +1,4 @@
-"""How far the sources of a report are, for the placeholder that shows it."""
+"""How far the sources of a report are, for the message that shows it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,36 @@ _BEGINS: Mapping[str, str] = {
     "asking about": "machines",
     "probing": "probes",
 }
+_LOOKS, _PROBES = 1, 2
+
+
+def _waiting() -> list[Source]:
+    return [Source(name=name) for name in _NAMES]
 
 
 @dataclass(kw_only=True)
 class Progress:
     """The sources of one report, and an event that is set at each change."""
 
-    sources: list[Source] = field(default_factory=lambda: [Source(name=name) for name in _NAMES])
+    sources: list[Source] = field(default_factory=_waiting)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @classmethod
+    def of(cls, *, level: int, job: bool, logs: bool, named: bool) -> Progress:
+        """Return the sources of one check; what will not be asked says so from the start."""
+        why = {
+            "scheduler": "" if job else "not asked: no job is named",
+            "log": "" if job or logs else "not read: only a machine is named",
+            "machines": "" if level >= _LOOKS else "not asked: the bot runs on pastes alone",
+            "probes": _no_probes(level, job=job, named=named),
+        }
+        found = [
+            Source(name=name, progress=How.SKIPPED, said=why[name])
+            if why[name]
+            else Source(name=name)
+            for name in _NAMES
+        ]
+        return cls(sources=found)
 
     def tell(self, doing: str) -> None:
         """Hear what a check does now: what it did before is done, what it left out is skipped."""
@@ -39,3 +61,9 @@ class Progress:
                 self.sources[place] = source if known else replace(source, progress=over)
         self.sources[at] = replace(self.sources[at], progress=How.READING, said=doing)
         self.changed.set()
+
+
+def _no_probes(level: int, *, job: bool, named: bool) -> str:
+    if level < _PROBES:
+        return "not asked: no SSH account is set"
+    return "" if job or named else "not asked: a paste alone starts none"

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from bot.chat import telling
 from bot.chat.mapping import approval_shown, checked_of, incident_shown, proof_shown, vms_of
 from bot.chat.progress import Progress
 from bot.chat.rules import Rules
 from bot.errors import BotError
-from bot.incidents.incident import Incident, IncidentState
+from bot.incidents.incident import Entry, Incident, IncidentState
 from bot.incidents.message import PARENT, Message
 from bot.incidents.store import Store
 from bot.reports.slack import approvals, message, updates, values
 from bot.reports.slack.notices import linked
 from bot.reports.slack.placeholder import placeholder
+from bot.reports.slack.preflights import asking, preflighted
 from bot.reports.slack.proofs import proof
-from bot.reports.slack.replies import evidence, probes
+from bot.reports.slack.replies import evidence, probes, summary
 from bot.reports.slack.report import report
 
-EVIDENCE, PROBES, LINK = "evidence", "probes", "link"
+EVIDENCE, PROBES, LINK, SUMMARY = "evidence", "probes", "link", "summary"
 DRY_RUN, ASKED, REVISED, PROOF = "dry_run:", "asked:", "revised:", "proof:"
+#: With its number among those of the incident.
+PREFLIGHT = "pre-flight:"
 
 WHY_DRY = (
     "Actions are off in the settings: this is what would have been run, step by step. A person can "
@@ -45,6 +49,8 @@ class Renderer:
     rules: Rules
     #: incident → how far its sources are, while they are read here
     progress: dict[str, Progress] = field(default_factory=dict)
+    #: incident → how far the pre-flight is that is asked here
+    asking: dict[str, values.Asking] = field(default_factory=dict)
     #: returns a message's address
     address: Callable[[str, str], Awaitable[str]]
     _permalinks: dict[str, str] = field(default_factory=dict)
@@ -107,21 +113,45 @@ class Renderer:
     async def _of_incident(
         self, purpose: str, incident: Incident, now: datetime
     ) -> message.Message:
-        checked = checked_of(incident)
+        entries = await self.store.incidents.timeline(incident.id)
+        ended = telling.closing(incident, entries)
         shown = incident_shown(
             incident,
             permalink=await self.permalink(incident.id) if purpose == LINK else "",
-            because=await self._ended(incident),
+            because=ended.text if ended else "",
         )
         if purpose == LINK:
             return linked(shown)
+        if purpose == SUMMARY:
+            said = telling.outcome(incident, entries)
+            return summary(shown, telling.timeline(entries), outcome=said, now=now)
+        if purpose.startswith(PREFLIGHT):
+            return self._preflight(purpose, shown, telling.preflights(entries), now)
         if purpose.startswith(REVISED):
-            return await self._revised(purpose, incident)
+            return _revised(purpose, shown, entries)
+        return self._of_check(purpose, incident, shown, now)
+
+    def _preflight(
+        self, purpose: str, shown: values.Incident, ended: Sequence[Entry], now: datetime
+    ) -> message.Message:
+        number = int(purpose.removeprefix(PREFLIGHT))
+        if number <= len(ended):
+            return preflighted(shown, telling.told(ended[number - 1]), now=now)
+        return asking(shown, self.asking.get(shown.id), now=now)
+
+    def _of_check(
+        self, purpose: str, incident: Incident, shown: values.Incident, now: datetime
+    ) -> message.Message:
+        checked = checked_of(incident)
         if checked is None:
             return self._without_check(incident, shown, now)
         if purpose == PARENT:
             links = self.rules.links_of(checked)
-            return report(checked, shown, now=now, links=links, vms=vms_of(checked))
+            again = self.progress.get(incident.id)
+            return report(
+                checked, shown, now=now, links=links, vms=vms_of(checked),
+                again=again.sources if again else (),
+            )  # fmt: skip
         probed = purpose == PROBES
         return probes(checked, shown, now=now) if probed else evidence(checked, shown)
 
@@ -133,19 +163,13 @@ class Renderer:
         sources = self.progress.get(incident.id, Progress()).sources
         return placeholder(shown, sources, now=now)
 
-    async def _ended(self, incident: Incident) -> str:
-        if incident.state is IncidentState.OPEN:
-            return ""
-        entries = await self.store.incidents.timeline(incident.id)
-        return next((one.text for one in reversed(entries) if one.text), "")
 
-    async def _revised(self, purpose: str, incident: Incident) -> message.Message:
-        wanted = int(purpose.removeprefix(REVISED))
-        entries = await self.store.incidents.timeline(incident.id)
-        told = [one for one in entries if one.kind in {"checked", "revised"}]
-        now = next(one for one in told if one.revision == wanted)
-        before = [one.text for one in told if one.revision < wanted]
-        return updates.revised(
-            incident_shown(incident), by=now.who or "", added=now.about or "a log",
-            before=before[-1] if before else "nothing was known", after=now.text,
-        )  # fmt: skip
+def _revised(purpose: str, shown: values.Incident, entries: Sequence[Entry]) -> message.Message:
+    wanted = int(purpose.removeprefix(REVISED))
+    told = [one for one in entries if one.kind in {"checked", "revised"}]
+    now = next(one for one in told if one.revision == wanted)
+    before = [one.text for one in told if one.revision < wanted]
+    return updates.revised(
+        shown, by=now.who or "", added=now.about or "a log",
+        before=before[-1] if before else "nothing was known", after=now.text,
+    )  # fmt: skip

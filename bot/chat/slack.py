@@ -145,7 +145,15 @@ class SlackChat(Chat):
 
     async def upload(self, channel: str, thread: str, attachments: Sequence[Attachment]) -> None:
         """Put files into a thread."""
-        files = [{"content": one.content, "filename": one.name} for one in attachments]
+        files = [
+            {
+                "content": one.content,
+                "filename": one.name,
+                "title": one.title or one.name,
+                "alt_txt": one.alt or None,
+            }
+            for one in attachments
+        ]
         try:
             await self.client.files_upload_v2(channel=channel, thread_ts=thread, file_uploads=files)
         except (SlackClientError, aiohttp.ClientError, TimeoutError, OSError) as error:

@@ -10,7 +10,6 @@ from bot.chat.looking import Wanted, add
 from bot.chat.port import SharedFile
 from bot.chat.words import Kind, sort_out, written
 from bot.incidents.incident import Incident
-from bot.incidents.message import PARENT
 
 _FEW = 3
 
@@ -18,7 +17,7 @@ _FEW = 3
 async def said(desk: Desk, asker: Asker, text: str, file_ids: tuple[str, ...]) -> None:
     """Answer what somebody wrote to the bot, with files; `text` is as Slack marked it up."""
     plain = written(text)
-    incident = await incident_of(desk, asker.channel, asker.thread) if asker.thread else None
+    incident = await desk.incident_in(asker.channel, asker.thread) if asker.thread else None
     kind = sort_out(plain, desk.services.known_clusters).kind
     if incident is not None and kind in {Kind.LINES, Kind.NOTHING} and (plain or file_ids):
         if kind is Kind.LINES:
@@ -36,7 +35,7 @@ async def overheard(desk: Desk, asker: Asker, text: str) -> None:
     plain = written(text)
     if sort_out(plain, desk.services.known_clusters).kind is not Kind.LINES or "\n" not in plain:
         return
-    incident = await incident_of(desk, asker.channel, asker.thread)
+    incident = await desk.incident_in(asker.channel, asker.thread)
     if incident is not None:
         await add(desk, asker, incident, _with_job(incident, text=plain), added="lines")
 
@@ -45,7 +44,7 @@ async def was_shared_with_us(desk: Desk, asker: Asker, file_id: str) -> bool:
     """Tell whether a file was shared in a thread of ours."""
     file = await desk.chat.file(file_id)
     for thread in file.threads.get(asker.channel, ()):
-        if await incident_of(desk, asker.channel, thread) is not None:
+        if await desk.incident_in(asker.channel, thread) is not None:
             return True
     return False
 
@@ -54,16 +53,9 @@ async def shared(desk: Desk, asker: Asker, file_id: str) -> None:
     """Take a file that was shared in a thread of ours as evidence; any other is not ours."""
     file = await desk.chat.file(file_id)
     for thread in file.threads.get(asker.channel, ()):
-        incident = await incident_of(desk, asker.channel, thread)
+        incident = await desk.incident_in(asker.channel, thread)
         if incident is not None and file.user != desk.identity.user:
             await add(desk, asker, incident, _with_job(incident, files=(file,)), added=file.name)
-
-
-async def incident_of(desk: Desk, channel: str, thread: str) -> Incident | None:
-    """Return the newest incident whose report is in a thread; None where none is."""
-    rows = await desk.store.messages.in_thread(channel, thread)
-    parents = [one for one in rows if one.purpose == PARENT]
-    return await desk.store.incidents.get(parents[-1].incident_id) if parents else None
 
 
 def _with_job(incident: Incident, *, text: str = "", files: tuple[SharedFile, ...] = ()) -> Wanted:

@@ -15,6 +15,7 @@ from bot.schedulers.ids import Cluster
 _FENCE = re.compile(r"^\s*```\w*\s*$|```")
 _MENTION = re.compile(r"<@[UW][A-Z0-9]+(?:\|[^>]*)?>")
 _CHECK = "check"
+_PREFLIGHT = frozenset({"preflight", "pre-flight"})
 
 
 class Kind(StrEnum):
@@ -24,6 +25,7 @@ class Kind(StrEnum):
     HELP = "help"
     STATUS = "status"
     LINK = "link"
+    PREFLIGHT = "preflight"
     JOB = "job"
     LINES = "lines"
     #: one word that is none of these
@@ -35,7 +37,7 @@ class Words:
     """What a person's words come to."""
 
     kind: Kind
-    #: the job, the lines, the address; for an unknown word why it is none
+    #: the job, the lines, what to link to; for an unknown word why it is none
     text: str = ""
 
 
@@ -52,6 +54,8 @@ def sort_out(text: str, clusters: Sequence[Cluster]) -> Words:
         return Words(kind=_PLAIN[text.lower()])
     if first.lower() == Kind.LINK and rest:
         return Words(kind=Kind.LINK, text=rest.strip())
+    if first.lower() in _PREFLIGHT and len(rest.split()) <= 1:
+        return Words(kind=Kind.PREFLIGHT, text=rest.strip())
     wanted = rest.strip() if first.lower() == _CHECK and rest else text
     try:
         ids.parse(wanted, clusters)

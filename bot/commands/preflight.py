@@ -43,20 +43,13 @@ def picture(found: Preflight, path: Path) -> None:
         raise InputError(message) from error
 
 
-def text(found: Preflight) -> str:
-    """Return what is to be said beside the matrix, a line each."""
-    lines = [f"{host} is {word} at the cloud" for host, word in found.states.items()]
-    lines += [f"note: {one}" for one in found.notes]
-    lines += [f"missing: {one}" for one in found.missing]
-    return "".join(f"– {line}\n" for line in lines)
-
-
 def show(found: Preflight, *, at_a_terminal: bool) -> None:
     """Print the matrix and what else is to be said."""
     from bot.reports import matrix
+    from bot.reports.preflights import beside
 
     if at_a_terminal:
         matrix.show(found.matrix)
     else:
         sys.stdout.write(matrix.text(found.matrix))
-    sys.stdout.write(text(found))
+    sys.stdout.write(beside(found))

@@ -19,7 +19,7 @@ from pathlib import Path
 from starlette.routing import Route
 
 from bot.app import build, recovering
-from bot.chat import deciding
+from bot.chat import deciding, summing
 from bot.chat.desk import Desk
 from bot.chat.errors import AwayError
 from bot.chat.intake import Intake
@@ -43,6 +43,8 @@ _LOG = logging.getLogger(__name__)
 _COLLECT = (20_000, 20, 20)
 _EVERY_S = 1.0
 _AWAY_S = 5.0
+#: Who ends an incident by a click sums it up at once; this is for all others.
+_ENDED_EVERY_S = 5.0
 _FORGET_EVERY_S = 3600.0
 #: An event comes again for up to a day.
 _REPEATED = timedelta(days=2)
@@ -123,6 +125,7 @@ async def running(
             _over_and_over(desk.outbox.catch_up),
             _over_and_over(partial(deciding.expire, desk)),
             _over_and_over(partial(deciding.say_proofs, desk, set())),
+            _over_and_over(partial(summing.say_ended, desk, set()), every_s=_ENDED_EVERY_S),
             *([_over_and_over(desk.recovery.reconcile)] if desk.recovery else []),
             _over_and_over(partial(_forget, desk, settings.store.keep), every_s=_FORGET_EVERY_S),
         )

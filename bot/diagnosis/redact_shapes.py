@@ -244,8 +244,8 @@ SHAPES: tuple[Rule, ...] = (
         kind="url-credentials",
         literals=("://",),
         regex=(
-            r"://(?P<secret>[^\s/?#@:\"'<>\\]{0,256}:[^\s/?#\"'<>\\]{0,512}|"
-            r"(?:(?<=https://)|(?<=http://))[^\s/?#@:\"'<>\\]{1,256})@(?=[\w.\[-])"
+            r"://(?P<secret>[^\s/?#@:\"'<>\u2039\u203a\\]{0,256}:[^\s/?#\"'<>\u2039\u203a\\]{0,512}|"
+            r"(?:(?<=https://)|(?<=http://))[^\s/?#@:\"'<>\u2039\u203a\\]{1,256})@(?=[\w.\[-])"
         ),
         keeps="the scheme, the host and what follows",
         source="RFC 3986, section 3.2.1",

@@ -9,6 +9,7 @@ from bot.hosts import login, probes
 from bot.hosts.meanings import meant
 from bot.hosts.model import Evidence, Finding, Found, Judgement
 from bot.hosts.probes import Question
+from bot.hosts.units import stands
 from bot.hosts.view import ClusterDns, View, Window
 
 #: Characters of a word that a machine said, in a sentence of ours.
@@ -77,8 +78,7 @@ def _failed(view: View) -> str:
         leads = "nsswitch.conf leads to it"
     else:
         return ""
-    state = "/".join(_short(part) for part in (unit.active, unit.sub, unit.result) if part)
-    return f"systemd-resolved is {state}, and {leads}."
+    return f"systemd-resolved {stands(unit)}, and {leads}."
 
 
 def _past_conf(view: View) -> bool:

@@ -68,6 +68,11 @@ class Incidents:
         """Return incidents, open or not, of one workspace or of all, the newest first."""
         return await self._all(_newest(team, limit))
 
+    async def ended_since(self, since: datetime) -> tuple[Incident, ...]:
+        """Return the incidents that ended at a time or later, the first to end first."""
+        over = (INCIDENTS.c.state != IncidentState.OPEN) & (INCIDENTS.c.closed_at >= since)
+        return await self._all(select(INCIDENTS).where(over).order_by(INCIDENTS.c.closed_at))
+
     async def record(self, incident_id: str, entry: Entry) -> Incident:
         """Add to the timeline and return the incident; raises UnknownIncidentError."""
         async with self._database.writing() as connection:

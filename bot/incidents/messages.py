@@ -76,6 +76,9 @@ _RENDERED = (
     )
     .returning(MESSAGES)
 )
+_EXTEND = (
+    update(MESSAGES).where(*_MINE).values(taken_until=bindparam("b_until")).returning(MESSAGES)
+)
 _RELEASE = (
     update(MESSAGES)
     .where(*_MINE)
@@ -151,6 +154,11 @@ class Messages:
         Then somebody else may have edited it before or after, and it stays behind.
         """
         put = await self._one(_RENDERED, b_id=message_id, b_by=by, b_shown=shown, b_digest=digest)
+        return put is not None
+
+    async def extend(self, message_id: str, *, by: str, until: datetime) -> bool:
+        """Keep a message that is ours for longer; False where its lease was lost."""
+        put = await self._one(_EXTEND, b_id=message_id, b_by=by, b_until=until)
         return put is not None
 
     async def release(self, message_id: str, *, by: str, until: datetime | None = None) -> bool:

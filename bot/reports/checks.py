@@ -33,7 +33,7 @@ def of_check(checked: Checked, now: datetime | None = None) -> Report:
 def _sections(checked: Checked, now: datetime) -> Iterator[Section]:
     if checked.machines:
         yield Section(
-            columns=("Machine", "Ranks", "VM", "State", "Found", "Known"),
+            columns=("Machine", "Ranks", "State", "Found", "Known"),
             rows=tuple(_row(one, now) for one in checked.machines),
         )
     yield Section(rows=tuple(_facts(checked)))
@@ -49,16 +49,20 @@ def _sections(checked: Checked, now: datetime) -> Iterator[Section]:
 
 def _row(one: Machine, now: datetime) -> tuple[str, ...]:
     vm = one.vm
-    state = f"{vm.raw_state} ({_age(now, vm.read_at)})" if vm else "not known"
+    state = f"{_word(vm.raw_state)}, {_age(now, vm.read_at)}" if vm else "not known"
     found = ", ".join(each.finding.replace("_", " ") for each in one.findings)
     return (
         one.host,
         spelled(one.ranks) or "–",
-        f"{vm.name} {vm.id}" if vm else "not found" if one.vm_problem else "–",
         state,
         found or "–",
         _KNOWN[one.known_from],
     )
+
+
+def _word(raw_state: str) -> str:
+    """Return the cloud's own word without the prefix that all its states have."""
+    return raw_state.removeprefix("STATE_")
 
 
 def _age(now: datetime, then: datetime) -> str:
@@ -66,6 +70,11 @@ def _age(now: datetime, then: datetime) -> str:
 
 
 def _facts(checked: Checked) -> Iterator[tuple[str, str]]:
+    for one in checked.machines:
+        if one.vm is not None:
+            # a line of its own, so that it can be copied whole from a terminal of 80 columns
+            name = f" {one.vm.name}" if one.vm.name != one.host else ""
+            yield f"VM of {one.host}", f"{one.vm.id}{name}"
     if checked.job is not None:
         yield "job", _job(checked.job)
         if checked.job.nodes:

@@ -13,6 +13,7 @@ from itertools import groupby
 from bot.fleet.folding import folded
 from bot.hosts.matrix import Matrix, Observer, Seen
 from bot.hosts.remarks import Blame, headline, remarks
+from bot.reports.matrix import lines_of
 from bot.reports.pen import SMALL, TEXT, TITLE, Pen, pen_for
 from bot.reports.stripes import Stripe, stripes
 
@@ -26,6 +27,9 @@ _LEAST_ROWS, _MOST_ROWS, _ROW = 320, 1100, 90
 _MOST_TITLE_LINES = 4
 #: Labels of columns, each in a line of its own below the map.
 _MOST_COLUMNS = 5
+
+#: Characters (https://docs.slack.dev/reference/methods/files.getUploadURLExternal).
+_MOST_ALT = 1000
 
 _PAPER, _INK, _FAINT = "#ffffff", "#1b1b1b", "#5a5a5a"
 _WRONG, _RIGHT = "#9b1c00", "#0b5c3b"
@@ -52,6 +56,14 @@ def png(matrix: Matrix, title: str = "") -> bytes:
     out = io.BytesIO()
     page.crop((0, 0, WIDTH, min(bottom + _EDGE, _MOST_HEIGHT))).save(out, "PNG", optimize=True)
     return out.getvalue()
+
+
+def alt(matrix: Matrix) -> str:
+    """Return in words what the picture shows, as long as Slack lets it be."""
+    size = f"{len(matrix.observers)} machines by {len(matrix.names)} names"
+    lines = [f"{line}." for line in lines_of(matrix)]
+    said = " ".join((f"Who resolves whom, {size}.", headline(matrix), *lines))
+    return said if len(said) <= _MOST_ALT else f"{said[: _MOST_ALT - 2].rpartition(' ')[0]} …"
 
 
 def _drawn(pen: Pen, matrix: Matrix, title: str) -> float:

@@ -91,6 +91,6 @@ def _accuses(diagnosis: Diagnosis, host: str) -> bool:
 
 def _named(one: Machine) -> str:
     ranks = f", rank{'s' if len(one.ranks) > 1 else ''} {spelled(one.ranks)}" if one.ranks else ""
-    vm = f"VM {one.vm.id}, {one.vm.raw_state}" if one.vm else ""
+    vm = f"VM {one.vm.id}, {one.vm.raw_state.removeprefix('STATE_')}" if one.vm else ""
     inside = ", ".join(part for part in (vm, ranks.removeprefix(", ")) if part)
     return f"{one.host} ({inside})" if inside else one.host

@@ -15,6 +15,9 @@ from bot.recovery.facts import Limits
 from bot.schedulers.ids import Cluster
 from bot.schedulers.port import Scheduler
 
+#: Stands in `missing` where nothing else lacks to act; what says the level says so already.
+ACTIONS_OFF = "Actions are off ([actions] enabled, [ssh.repair]): steps are shown, not done."
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Watched:

@@ -7,7 +7,6 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.chat.buttons import pick, press
 from bot.chat.desk import Desk
-from bot.chat.threads import incident_of
 from bot.reports.slack.values import Action
 from handlers.payloads import Json, of_click
 
@@ -22,7 +21,7 @@ def register(app: AsyncApp, desk: Desk) -> None:
         asker = of_click(body)
         if "selected_option" not in action:
             return await press(desk, asker, Action.PICK_VM, str(action["value"]))
-        incident = await incident_of(desk, asker.channel, asker.thread)
+        incident = await desk.incident_in(asker.channel, asker.thread)
         if incident is None:
             return await desk.explain(asker, "This report is not known any more: ask again.")
         return await pick(desk, asker, incident.id, str(action["selected_option"]["value"]))

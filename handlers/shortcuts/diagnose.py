@@ -29,4 +29,4 @@ def register(app: AsyncApp, desk: Desk) -> None:
         files = await files_of(desk, file_ids(message))
         if message.get("reply_count"):
             text, files = await whole_thread(desk, asker)
-        await answer(desk, asker, text, files=files)
+        await answer(desk, asker, text, files=files, written_by=str(message.get("user", "")))

@@ -70,6 +70,7 @@ def register(app: AsyncApp, desk: Desk) -> None:
         filled = Filled.of(view)
         files = await files_of(desk, filled.files)
         if filled.job and not filled.text:
-            return await answer(desk, asker, f"check {filled.job}", files=files)
+            await answer(desk, asker, f"check {filled.job}", files=files)
+            return
         job = filled.job or None
-        return await look(desk, asker, Wanted(job=job, text=filled.text, files=files))
+        await look(desk, asker, Wanted(job=job, text=filled.text, files=files))

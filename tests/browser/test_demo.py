@@ -12,13 +12,13 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
 from playground import demo_page
 from playground.slack.server import SlackServer
 from tests.browser.bot import Bot
 from tests.browser.conftest import Opener
-from tests.browser.seeing import PHONE, WIDE
+from tests.browser.seeing import PHONE, WIDE, Tab
 
 pytestmark = pytest.mark.anyio
 
@@ -82,6 +82,43 @@ async def test_an_approver_decides_and_both_see_it(look: Opener, slack: SlackSer
         await expect(one.thread).to_contain_text(re.compile("dry run", re.IGNORECASE))
         await expect(one.thread.get_by_role("button", name="Approve")).to_have_count(0)
     await grace.picture("demo-decided")
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE])
+async def test_who_resolves_whom_is_seen(look: Opener, size: tuple[int, int]) -> None:
+    """The menu's pre-flight shows how far it is, then words and a picture; an end is summed up."""
+    tab = await look(size=size)
+    await tab.field.press("Enter")
+    report = tab.message("node-8").filter(has_text="Confidence")
+    await report.locator(".replies").click()
+    await expect(tab.thread.locator("img.picture")).to_have_count(1)
+    shown = tab.thread.locator("img.picture").last
+    assert str(await shown.get_attribute("alt")).startswith("Who resolves whom, 2 machines")
+    if size == PHONE:
+        await tab.page.locator("#thread").get_by_role("button", name="Close").click()
+    await choose(tab, report, "Pre-flight all VMs")
+    if size == PHONE:
+        await report.locator(".replies").click()
+    await expect(tab.thread).to_contain_text("node-[0-7,9-31]: all 64 names")
+    await expect(tab.thread.locator("img.picture")).to_have_count(2)
+    await tab.thread.locator("img.picture").last.scroll_into_view_if_needed()
+    await tab.picture("demo-preflight")
+    if size == PHONE:
+        await tab.page.locator("#thread").get_by_role("button", name="Close").click()
+    await choose(tab, report, "Dismiss")
+    await expect(tab.message("Dismissed")).to_be_visible()
+    if size == PHONE:
+        await tab.message("Dismissed").locator(".replies").click()
+    await expect(tab.thread).to_contain_text("Summary: demo:48213")
+    await tab.thread.get_by_text("Timeline").scroll_into_view_if_needed()
+    await tab.picture("demo-summary")
+    assert await tab.overflows() == []
+
+
+async def choose(tab: Tab, report: Locator, entry: str) -> None:
+    """Choose from what is behind the report's own menu."""
+    await report.get_by_role("button", name="More actions", exact=True).click()
+    await tab.page.get_by_role("menuitem", name=entry).click()
 
 
 async def test_it_is_started_by_hand() -> None:

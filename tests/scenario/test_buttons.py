@@ -223,8 +223,28 @@ async def test_a_link_to_another_channel(stage: Stage, slack: SlackServer, ada: 
     await ada.commands("incident-room", f"/nccl-dns link {address}")
     card = await stage.said("incident-room", "looked at already")
     assert address in str(card.blocks)
+    await ada.commands("incident-room", f"/nccl-dns link {address}")
+    await stage.whispered("incident-room", "ada", "looked at already")
     await ada.commands("incident-room", "/nccl-dns link https://elsewhere.example/")
-    await stage.whispered("incident-room", "ada", "not the address of a report")
+    await stage.whispered("incident-room", "ada", "no incident of mine")
+    await stage.idle()
+    cards = [one for one in stage.messages("incident-room") if "looked at" in text_of(one)]
+    assert len(cards) == 1
+
+
+@pytest.mark.parametrize("by", ["id", "job"])
+async def test_a_link_by_incident_or_job(probed: Stage, ada: Acting, by: str) -> None:
+    """Its ID or its job will do, by mention in a thread as well; at home it only says where."""
+    report = await reported(probed, ada)
+    incident = (await probed.bot.desk.store.incidents.still_open())[0]
+    wanted = incident.id if by == "id" else "48213"
+    root = ada.says("incident-room", "incident 12 of the pager")
+    ada.says("incident-room", f"@nccl-dns link {wanted}", thread_ts=root.ts)
+    card = await probed.said("incident-room", "demo:48213 is looked at already")
+    assert card.thread_ts == root.ts
+    assert report.ts.replace(".", "") in str(card.blocks)
+    await ada.commands(HERE, f"/nccl-dns link {wanted}")
+    await probed.whispered(HERE, "ada", "looked at already")
 
 
 async def test_a_late_form(stage: Stage, slack: SlackServer, ada: Acting) -> None:

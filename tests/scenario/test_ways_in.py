@@ -149,6 +149,36 @@ async def test_a_secret_is_told_to_its_poster_alone(stage: Stage, ada: Acting) -
     assert not [one for one in stage.messages(HERE) if one.bot_id and token in str(one.blocks)]
 
 
+@pytest.mark.parametrize("ending", ["", ".gz", ".zip"])
+async def test_a_secret_in_a_file_is_told_to_who_shared_it(
+    stage: Stage, slack: SlackServer, ada: Acting, ending: str
+) -> None:
+    """It is counted while the file is read, and told to its poster though somebody else asks."""
+    token = "hf_" + "aBcDeFgHiJkLmNoPqRsTuVwXyZ01234567"
+    log = example() + f"\nHF_TOKEN={token}\nmail ops@example.org\n".encode()
+    grace = slack.act_as("grace")
+    shared = grace.shares(HERE, f"job.log{ending}", _packed(log, ending))
+    await ada.takes_shortcut("diagnose_log", channel=HERE, ts=shared.ts)
+    said = await stage.whispered(HERE, "grace", "holds secrets", "huggingface-token (1)")
+    assert "email" not in said
+    await stage.report(HERE)
+    await stage.idle()
+    assert not [one for one in stage.whispers(HERE, "ada") if "secret" in one]
+    assert not [one for one in stage.messages(HERE) if one.bot_id and token in str(one.blocks)]
+
+
+async def test_the_writer_of_a_message_is_told_of_its_secret(
+    stage: Stage, slack: SlackServer, ada: Acting
+) -> None:
+    """Whoever takes the shortcut on somebody else's message did not post what it holds."""
+    said = slack.act_as("grace").says(HERE, f"{PASTE}\nAWS_SECRET_ACCESS_KEY={'aB3+' * 10}")
+    await ada.takes_shortcut("diagnose_log", channel=HERE, ts=said.ts)
+    await stage.whispered(HERE, "grace", "holds secrets", "Rotate")
+    await stage.report(HERE)
+    await stage.idle()
+    assert not [one for one in stage.whispers(HERE, "ada") if "secret" in one]
+
+
 async def test_the_same_job_elsewhere_gets_a_link(stage: Stage, ada: Acting) -> None:
     """Buttons live in one place: another channel gets a card that links to the thread."""
     await ada.commands(HERE, f"/nccl-dns {PASTE}")

@@ -14,7 +14,7 @@ from rich.console import Console
 from bot.hosts.matrix import Matrix, Seen
 from bot.hosts.remarks import headline
 from bot.reports.matrix import MOST_ROWS, SIGNS, lines_of, show, text
-from bot.reports.picture import COLOURS, WIDTH, png
+from bot.reports.picture import COLOURS, WIDTH, alt, png
 from bot.reports.stripes import stripes
 from tests.fabric import AGAIN, DOMAIN, LATE, NONE, NOT_ASKED, matrix
 
@@ -160,8 +160,11 @@ def test_a_good_picture_has_no_bad_colour() -> None:
     ],
 )
 def test_every_matrix_has_a_picture(found: Matrix) -> None:
-    """Nothing, one, all and every second are drawn, too."""
+    """Nothing, one, all and every second are drawn, too, and told in words that Slack takes."""
     _pixels(found)
+    assert alt(found).startswith("Who resolves whom, ")
+    assert headline(found)[:80] in alt(found)
+    assert len(alt(found)) <= 1000
 
 
 @pytest.mark.parametrize("bad", [[], [0], [5], list(range(50)), list(range(0, 100, 2)), range(100)])

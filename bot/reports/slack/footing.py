@@ -7,9 +7,11 @@ from datetime import datetime
 
 from slack_sdk.models.blocks import Block
 
-from bot.reports.slack.parts import Line, Names, Piece, age, line, lines, moment, person, web
+from bot.reports.slack.parts import Line, Names, Piece, aged, line, lines, moment, person, web
 from bot.reports.slack.values import Incident, Link, Links
+from bot.reports.times import log_time
 from bot.triage.model import Checked
+from bot.triage.services import ACTIONS_OFF
 
 _LEVELS = ("paste", "look", "probe", "act")
 
@@ -19,23 +21,27 @@ def readings(checked: Checked, incident: Incident, now: datetime) -> Iterator[Li
     probed = [each for each in checked.machines if each.probed is not None][:1]
     for one in probed:
         if one.probed is not None:
-            yield line("Probed ", moment(one.probed.at, now), f" ({age(now - one.probed.at)} old)")
+            yield line("Probed ", aged(one.probed.at, now))
     yield from _newest_line(checked, incident, now)
     yield line("Asked by ", person(incident.asked_by), " at ", moment(incident.asked_at, now))
-    lacks = " ".join(checked.missing)
+    lacks = " ".join(one for one in checked.missing if one != ACTIONS_OFF)
     level = f"Level {checked.level} of 3 ({_LEVELS[checked.level]})"
     plans = "" if checked.level == len(_LEVELS) - 1 else ": steps are shown, not done"
-    yield line(
-        f"{level}{plans}. {f'Missing: {lacks}' if lacks else 'Nothing it needs is missing.'}"
-    )
+    yield line(f"{level}{plans}.{f' Missing: {lacks}' if lacks else ''}")
 
 
 def _newest_line(checked: Checked, incident: Incident, now: datetime) -> Iterator[Line]:
     if (at := incident.newest_line_at) is not None:
-        yield line("Newest log line ", moment(at, now), f" ({age(now - at)} old)")
+        yield line("Newest log line ", aged(at, now))
     elif checked.diagnosis is not None and checked.diagnosis.log.last_time:
         said = checked.diagnosis.log.last_time.replace("T", " ").partition(".")[0]
-        yield line(f"Newest log line {said} by the log's own clock")
+        at = log_time(checked.diagnosis.log.last_time, now)
+        if at is None or at > now:
+            yield line(f"Newest log line {said} by the log's own clock")
+        else:
+            yield line(
+                f"Newest log line {said} by the log's own clock; if that is UTC, ", aged(at, now)
+            )
     elif checked.diagnosis is not None:
         yield line("Newest log line: the log has no times")
 

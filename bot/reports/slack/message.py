@@ -14,10 +14,14 @@ EVENT_TYPE = "nccl_dns_message"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attachment:
-    """A text that was too long for where it stands, whole, to be uploaded as a file."""
+    """A file that goes with a message: a text that was cut, whole, or a picture."""
 
     name: str
     content: bytes
+    #: what stands above it; its name where there is none
+    title: str = ""
+    #: what a picture says, for who does not see it
+    alt: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -109,7 +109,7 @@ def secret_found(counts: Mapping[str, int], permalink: str) -> Message:
         lines(
             _ONCE("secret"),
             line(words("What you posted holds secrets: ", bold=True), kinds),
-            line("1. Delete ", where, ": everybody in the channel can read it."),
+            line("1. Delete ", where, " or file: everybody in the channel can read it."),
             line("2. Rotate them: whoever read them can use them."),
             line("Reports and drafts of ours do not show them."),
         ),
@@ -139,7 +139,8 @@ _HELP: tuple[tuple[str, str], ...] = (
     ("{command} <pasted lines>", "diagnoses the lines"),
     ("{command} status", "what is open, and at which level I run"),
     ("{command} stats", "what was found so far, and how often"),
-    ("{command} link URL", "attaches an incident to a channel of another tool"),
+    ("{command} preflight JOB", "asks all its VMs who resolves whom, before or after it fails"),
+    ("{command} link INCIDENT", "puts its card into this channel; a JOB or a URL does, too"),
     ("{command} help", "this list"),
     ("@{bot} …", "every one of them in a thread, where slash commands do not work"),
     ("⋯ Diagnose this log", "on any message: its text, snippet, file and thread"),

@@ -38,6 +38,8 @@ from bot.reports.slack.values import LABELS, Action, Choice, Incident, Link, Pur
 _WEB = re.compile(r"https?://[^\s<>|\"'`\\]{1,2900}")
 #: Older and later moments are shown with their day.
 _SAME_DAY = timedelta(hours=12)
+#: Cells of a bar.
+_BAR = 20
 _CLOCK = "{time_secs}"
 _DAY_AND_CLOCK = "{date_short_pretty} {time_secs}"
 
@@ -81,7 +83,7 @@ def words(text: str, *, bold: bool = False, code: bool = False) -> RichTextEleme
     before, after = (" " if edge.isspace() else "" for edge in (text[:1], text[-1:]))
     style = {name: True for name, on in (("bold", bold), ("code", code)) if on}
     return RichTextElementParts.Text(
-        text=f"{before}{escaping.rich(text)}{after}" if text.strip() else text or " ",
+        text=f"{before}{escaping.rich(text)}{after}" if text.strip() else " ",
         style=style or None,
     )
 
@@ -112,11 +114,25 @@ def people(users: Sequence[str]) -> Iterator[Piece]:
 
 def moment(at: datetime, now: datetime) -> RichTextElement:
     """Return a time in the reader's zone; with its day where it is far from now."""
+    return _date(at, now, "", "")
+
+
+def aged(at: datetime, now: datetime) -> RichTextElement:
+    """Return a time and its age, which the reader's client counts on: a message may be read late.
+
+    The fallback has the age of when the message was made (`{ago}`:
+    https://docs.slack.dev/messaging/formatting-message-text#date-formatting).
+    """
+    return _date(at, now, " ({ago})", f" ({age(now - at)} old)")
+
+
+def _date(at: datetime, now: datetime, more: str, more_then: str) -> RichTextElement:
     near = abs(now - at) < _SAME_DAY
+    told = f"{at.astimezone(UTC):{'%H:%M:%S' if near else '%Y-%m-%d %H:%M:%S'}} UTC"
     return RichTextElementParts.Date(
         timestamp=int(at.timestamp()),
-        format=_CLOCK if near else _DAY_AND_CLOCK,
-        fallback=f"{at.astimezone(UTC):{'%H:%M:%S' if near else '%Y-%m-%d %H:%M:%S'}} UTC",
+        format=f"{_CLOCK if near else _DAY_AND_CLOCK}{more}",
+        fallback=f"{told}{more_then}",
     )
 
 
@@ -138,6 +154,19 @@ def age(delta: timedelta) -> str:
     if hours < 48:  # noqa: PLR2004 - two days
         return f"{hours} h {minutes % 60} min"
     return f"{days} d"
+
+
+def share_bar(done: int, total: int) -> str:
+    """Spell how far something is as a bar with its share in percent; `total` is at least 1."""
+    share = min(done / total, 1.0)
+    full = round(share * _BAR)
+    return f"{'█' * full}{'░' * (_BAR - full)} {share * 100:.0f} %"
+
+
+def progress_bar(done: int, total: int, unit: str = "") -> str:
+    """Spell how far something is: bar, share and counts, or the count alone without a total."""
+    unit = f" {unit}" if unit else ""
+    return f"{share_bar(done, total)} ({done:,} of {total:,}{unit})" if total else f"{done:,}{unit}"
 
 
 # -- blocks ----------------------------------------------------------------------------------
@@ -186,11 +215,18 @@ def quoted(name: str, text: str, *, title: str = "") -> Block:
     return RichTextBlock(block_id=name, elements=[*head, made])
 
 
-def table(name: str, rows: Sequence[Sequence[str]]) -> Block:
-    """Return a table whose first row is its head; its cells wrap."""
+def table(name: str, rows: Sequence[Sequence[str | Line]]) -> Block:
+    """Return a table whose first row is its head; its cells wrap, and may hold times."""
     settings = [TableBlockColumnSettings(is_wrapped=True) for _ in rows[0]]
-    cells = [[RawTextObject(text=escaping.preformatted(cell)) for cell in row] for row in rows]
-    return TableBlock(block_id=name, rows=cells, column_settings=settings)
+    return TableBlock(
+        block_id=name, rows=[list(map(_table_cell, row)) for row in rows], column_settings=settings
+    )
+
+
+def _table_cell(cell: str | Line) -> RawTextObject | RichTextBlock:
+    if isinstance(cell, str):
+        return RawTextObject(text=escaping.preformatted(cell))
+    return RichTextBlock(elements=[_section(cell)])
 
 
 # -- controls --------------------------------------------------------------------------------

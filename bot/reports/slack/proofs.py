@@ -17,6 +17,7 @@ from bot.reports.slack.parts import (
     lines,
     moment,
     people,
+    progress_bar,
     quoted,
     words,
 )
@@ -44,33 +45,23 @@ _NOW: Mapping[Standing, str] = {
 }
 #: Whose outcome needs a person.
 _CALLS = frozenset({Standing.FAILED, Standing.UNKNOWN, Standing.REFUSED})
-_PERCENT = 100
 
 
 def carried(steps: Sequence[Step], now: datetime) -> Iterator[Line]:
     """Yield a line for each step of a chain: what it is, how far it is, and since when."""
     for one in steps:
-        yield line(words(one.what, bold=True), f": {_NOW[one.state]}{_for(one, now)}")
+        what = words(one.what.removesuffix("."), bold=True)
+        yield line(what, f": {_NOW[one.state]}{_for(one, now)}")
         if one.said and one.state is not Standing.WAITING:
             yield line(one.said)
         if one.state in MOVING and one.done is not None:
-            yield line(_bar(one))
+            yield line(progress_bar(one.done, one.total or 0, one.unit))
 
 
 def _for(one: Step, now: datetime) -> str:
     if one.began_at is None:
         return ""
     return f" ({age((one.ended_at or now) - one.began_at)})"
-
-
-def _bar(one: Step) -> str:
-    done, total = one.done or 0, one.total
-    unit = f" {one.unit}" if one.unit else ""
-    if not total:
-        return f"{done:,}{unit}"
-    share = min(done / total, 1.0)
-    full = round(share * 20)
-    return f"{'█' * full}{'░' * (20 - full)} {share * _PERCENT:.0f} % ({done:,} of {total:,}{unit})"
 
 
 def proof(proven: Proven, *, mentioned: Sequence[str], now: datetime) -> Message:

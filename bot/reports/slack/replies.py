@@ -16,6 +16,7 @@ from bot.reports.slack.parts import (
     Names,
     about,
     age,
+    aged,
     header,
     line,
     lines,
@@ -88,7 +89,7 @@ def probes(checked: Checked, incident: Incident, *, now: datetime) -> Message:
     peer = checked.compared_with
     columns = [*shown, *([peer] if peer is not None else [])]
     heads = [one.host for one in shown] + ([f"{peer.host} (healthy)"] if peer else [])
-    rows = [("", *heads)]
+    rows: list[tuple[str | Line, ...]] = [("", *heads)]
     rows += [(label, *(_cell(label, one, now) for one in columns)) for label in _ROWS]
     more = [_brief(one) for one in checked.machines[_MOST_COLUMNS:]]
     blocks: list[Block] = []
@@ -112,7 +113,7 @@ _MOST_COLUMNS = 2
 _ROWS = ("Found", "Why", "API state", "Probed", "Way in", "Names asked")
 
 
-def _cell(label: str, one: Machine, now: datetime) -> str:
+def _cell(label: str, one: Machine, now: datetime) -> str | Line:
     probed, vm = one.probed, one.vm
     match label:
         case "Found":
@@ -120,11 +121,10 @@ def _cell(label: str, one: Machine, now: datetime) -> str:
         case "Why":
             return " ".join(each.why for each in one.findings) or one.untold
         case "API state":
-            return (
-                f"{shown_state(vm.raw_state)}, {age(now - vm.read_at)} old" if vm else "not known"
-            )
+            state = line(f"{shown_state(vm.raw_state)}, ", aged(vm.read_at, now)) if vm else None
+            return state or "not known"
         case "Probed":
-            return f"{age(now - probed.at)} ago" if probed else "no"
+            return line(aged(probed.at, now)) if probed else "no"
         case "Way in":
             return _way_in(one)
     return ", ".join(probed.names) if probed else ""

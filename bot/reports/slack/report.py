@@ -19,7 +19,7 @@ from bot.reports.slack.parts import (
     Names,
     Piece,
     about,
-    age,
+    aged,
     block_id,
     header,
     line,
@@ -41,7 +41,9 @@ from bot.reports.slack.values import (
     Choice,
     Incident,
     Links,
+    Progress,
     Purpose,
+    Source,
     Stage,
 )
 from bot.triage.model import Checked, Machine
@@ -64,11 +66,13 @@ def report(
     links: Links | None = None,
     vms: Sequence[Choice] = (),
     data_safe: bool = False,
+    again: Sequence[Source] = (),
 ) -> Message:
     """Return the parent of a thread.
 
     `vms` are the job's, for a person to pick from where the placement is a guess. `data_safe`: what
-    the VM holds is backed up, or somebody said that nothing is to be kept.
+    the VM holds is backed up, or somebody said that nothing is to be kept. `again`: how far it is
+    read anew, while it is.
     """
     stands = standing(checked, data_safe=data_safe)
     name = Names(incident.revision)
@@ -76,6 +80,7 @@ def report(
     first = stands.fault is Fault.GUESS and bool(vms) and incident.stage is Stage.OPEN
     blocks = [
         header(name("title"), _title(checked, stands, incident)),
+        *_again(again, name),
         lines(name("cause"), *_cause(checked, stands)),
         *(controls(incident, stands, vms) if first else ()),
         lines(name("facts"), *_facts(checked, stands, now)),
@@ -91,6 +96,14 @@ def report(
         ),
         about=about(incident, Purpose.REPORT),
     )
+
+
+def _again(sources: Sequence[Source], name: Names) -> Iterator[Block]:
+    """Say that it is read anew, and what is being read."""
+    if sources:
+        doing = next((one for one in sources if one.progress is Progress.READING), None)
+        said = (doing.said or doing.name) if doing else "it has begun"
+        yield lines(name("again"), line(words("Looking again: ", bold=True), said))
 
 
 def _next(incident: Incident, stands: Standing, name: Names) -> Iterator[Block]:
@@ -171,8 +184,10 @@ def _machine(one: Machine, now: datetime) -> Iterator[Line]:
         yield line(words("VM: ", bold=True), words(one.host, code=True))
         yield line(words("API state: ", bold=True), f"not read: {why}")
     else:
-        yield line(words("VM: ", bold=True), words(vm.name, code=True), f" {vm.type}")
-        yield line(words(f"{vm.location} · "), words(vm.id, code=True))
+        kind = " ".join(filter(None, (vm.type, vm.location)))
+        yield line(words("VM: ", bold=True), words(vm.name, code=True), f" {kind}")
+        # alone, so that it is whole on a phone
+        yield line(words(vm.id, code=True))
     yield from _state(one, now)
     because = (
         f"{one.because} ({_PLACED[one.known_from]})" if one.because else _PLACED[one.known_from]
@@ -189,7 +204,7 @@ def _state(one: Machine, now: datetime, of: str = "") -> Iterator[Line]:
 
 
 def _read(at: datetime, now: datetime) -> tuple[Piece, ...]:
-    return (" read ", moment(at, now), f" ({age(now - at)} old)")
+    return (" read ", aged(at, now))
 
 
 def _closing(

@@ -66,6 +66,7 @@ class Purpose(StrEnum):
     PROOF = "proof"
     LINK = "link"
     SUMMARY = "summary"
+    PREFLIGHT = "preflight"
     #: seen by one person and kept by nobody
     PRIVATE = "private"
 
@@ -270,6 +271,30 @@ class Entry:
     what: str
     #: who did it; empty for the bot itself
     by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asking:
+    """How far a pre-flight is."""
+
+    by: str
+    began_at: datetime
+    #: what it does
+    said: str = ""
+    done: int = 0
+    #: machines in all; 0 until that is known
+    total: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """What a pre-flight has come to."""
+
+    by: str
+    at: datetime
+    headline: str
+    #: the matrix and what stands beside it, a line each; empty where there is none
+    rest: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -114,6 +114,18 @@ async def test_an_id_that_is_taken_is_not_taken_over(store: Store) -> None:
     assert await store.incidents.get(first.id) == first
 
 
+async def test_what_ended_lately_is_found(store: Store) -> None:
+    """Closed or dismissed, the first to end first; what is open or ended before is left out."""
+    first, second = await opened(store), await opened(store, key="second")
+    await opened(store, key="third")
+    await store.incidents.close(second.id, over(2), state=IncidentState.DISMISSED)
+    await store.incidents.close(first.id, over(5))
+
+    found = await store.incidents.ended_since(AT)
+    assert [one.id for one in found] == [second.id, first.id]
+    assert [one.id for one in await store.incidents.ended_since(AT + 3 * MINUTE)] == [first.id]
+
+
 async def test_it_is_closed_once(store: Store) -> None:
     """Who comes late learns who closed it, and when."""
     first = await opened(store)

@@ -182,6 +182,20 @@ async def test_who_is_told_to_wait_gives_it_back_for_later(store: Store) -> None
     assert await store.messages.claim(kept.id, by="replica-2", at=late + MINUTE, lease=MINUTE)
 
 
+async def test_a_message_is_kept_for_as_long_as_it_is_worked_on(store: Store) -> None:
+    """Who holds it says so again and again; a dead holder's is free when its time is over."""
+    incident = await opened(store)
+    kept = await store.messages.own(message(incident.id))
+    await store.messages.claim(kept.id, by="replica-1", at=AT, lease=MINUTE)
+
+    assert not await store.messages.extend(kept.id, by="replica-2", until=AT + 9 * MINUTE)
+    assert await store.messages.extend(kept.id, by="replica-1", until=AT + 3 * MINUTE)
+    late = AT + 2 * MINUTE
+    assert await store.messages.claim(kept.id, by="replica-2", at=late, lease=MINUTE) is None
+    assert await store.messages.claim(kept.id, by="replica-2", at=late + MINUTE, lease=MINUTE)
+    assert not await store.messages.extend(kept.id, by="replica-1", until=AT + 9 * MINUTE)
+
+
 async def test_a_change_leaves_messages_behind_until_they_show_it(store: Store) -> None:
     """Each that is live, and none of another incident."""
     incident = await opened(store)

@@ -316,6 +316,6 @@ async def test_the_report_names_what_matters() -> None:
 
     said = text(of_check(await check(world.services(), BY_ID)))
 
-    for wanted in ("node-2", "4-5", "STATE_RUNNING", "resolver failed", "Restart systemd-resolved"):
+    for wanted in ("node-2", "4-5", "RUNNING", "resolver failed", "Restart systemd-resolved"):
         assert wanted in said
     assert only([line for line in said.splitlines() if line.startswith("compared with")])

@@ -79,7 +79,7 @@ def finding(
     """Return one finding."""
     return FindingFacts(
         finding=name,
-        why=text("finding.why", "systemd-resolved is failed/failed/signal."),
+        why=text("finding.why", "systemd-resolved has failed: killed by a signal."),
         advice=text("finding.advice", "The resolver has failed; restarting it is usually enough."),
         helps=("restart_resolver", "reboot"),
         cannot_help=("support",),
@@ -318,6 +318,8 @@ def entries(*, text: Text = usual) -> tuple[Entry, ...]:
 
 def views(text: Text = usual) -> Mapping[str, Message | View]:
     """Return every view, in every state, made of the texts that are given."""
+    from tests.unit.reports.made_threads import threads  # made of these values
+
     one, seen = incident(text=text), checked(text=text)
     made: dict[str, Message | View] = {
         "report": report(seen, one, now=NOW, links=LINKS),
@@ -367,6 +369,7 @@ def views(text: Text = usual) -> Mapping[str, Message | View]:
             now=NOW,
         ),
     }
+    made |= threads(text=text)
     for decision in Decision:
         made[f"approval, {decision}"] = card(decided(decision, text=text), now=NOW)
     return made

@@ -10,6 +10,7 @@ import pytest
 from bot.diagnosis.result import Evidence
 from bot.hosts.model import LoginFailure
 from bot.reports.slack.placeholder import placeholder
+from bot.reports.slack.reading import reading
 from bot.reports.slack.replies import evidence, probes, summary
 from bot.reports.slack.values import Progress, Source
 from tests.unit.reports.judge import judge
@@ -126,10 +127,10 @@ def test_probes_stand_side_by_side() -> None:
     """The machine at fault beside the healthy one, one row a question."""
     view = probes(checked(), incident(), now=NOW)
     judge(view)
-    rows = [[cell["text"] for cell in row] for row in view.blocks[0]["rows"]]
+    rows = [[reading(cell) for cell in row] for row in view.blocks[0]["rows"]]
     assert rows[0] == ["–", "gpu-8", "gpu-3 (healthy)"]
     assert rows[1] == ["Found", "resolver failed", "healthy now"]
-    assert ["API state", "RUNNING, 8 s old", "RUNNING, 8 s old"] in rows
+    assert ["API state", *["RUNNING, 03:14:52 UTC (8 s old)"] * 2] in rows
     assert "Helps: restart resolver, reboot" in said(view)
     assert "Cannot help: support" in said(view)
 

@@ -15,6 +15,7 @@ from bot.reports.slack.parts import age, chosen
 from bot.reports.slack.report import report
 from bot.reports.slack.values import Action, Choice, Link, Links
 from bot.triage.model import Checked
+from bot.triage.services import ACTIONS_OFF
 from tests.unit.reports.judge import judge, objects
 from tests.unit.reports.made import (
     ALICE,
@@ -59,7 +60,7 @@ def made(
         "h100-80gb-sxm-ib.8x",
         "us-east1-a",
         "API state: RUNNING read 03:14:52 UTC (8 s old)",
-        "systemd-resolved is failed/failed/signal. Confidence: high.",
+        "systemd-resolved has failed: killed by a signal. Confidence: high.",
         "Next: Press Restart: restart systemd-resolved in the guest. Loses nothing.",
         f"Asked by @{ALICE} at 03:14:20 UTC",
         "Level 2 of 3 (probe): steps are shown, not done. Missing: No cloud key",
@@ -300,3 +301,45 @@ def test_a_watcher_has_no_name() -> None:
     judge(view)
     assert "Asked by a watcher at" in said(view)
     assert ASKED < NOW
+
+
+def test_the_age_of_a_reading_goes_on() -> None:
+    """The reader's client counts it, however late the message is read."""
+    shown = [
+        each
+        for each in objects(list(report(checked(), incident(), now=NOW).blocks))
+        if each.get("type") == "date" and "{ago}" in each["format"]
+    ]
+    read = {each["timestamp"] for each in shown}
+    assert {int((NOW - timedelta(seconds=old)).timestamp()) for old in (5, 8)} <= read
+
+
+@pytest.mark.parametrize(
+    ("told", "wanted"),
+    [
+        (
+            "11-30T03:10:07.577",
+            (
+                "Newest log line 11-30 03:10:07 by the log's own clock; if that is UTC, "
+                "03:10:07 UTC (4 min old)"
+            ),
+        ),
+        ("2027-01-01T00:00:00", "Newest log line 2027-01-01 00:00:00 by the log's own clock"),
+        ("whatever", "Newest log line whatever by the log's own clock"),
+    ],
+)
+def test_the_age_of_a_line_without_a_zone(told: str, wanted: str) -> None:
+    """As far as it can be known: a log's clock has often no zone and sometimes no year."""
+    found = diagnosis()
+    seen = checked(diagnosis=replace(found, log=replace(found.log, last_time=told)))
+    view = report(seen, incident(), now=NOW)
+    judge(view)
+    assert wanted in said(view).splitlines()
+
+
+def test_that_actions_are_off_is_said_once() -> None:
+    """The level says it; under every report the same sentence again would hide what is missing."""
+    seen = checked(missing=(ACTIONS_OFF, "No cloud is set."))
+    told = said(report(seen, incident(), now=NOW))
+    assert "Level 2 of 3 (probe): steps are shown, not done. Missing: No cloud is set." in told
+    assert "Actions are off" not in told
