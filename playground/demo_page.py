@@ -14,6 +14,7 @@ import tempfile
 import webbrowser
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 
 import yaml
@@ -30,6 +31,8 @@ from playground.slack.page.guide import Guide, Step
 from playground.slack.server import SlackServer
 
 _MANIFEST = Path(__file__).parents[1] / "manifest.yml"
+#: A repair is proven again so long after it passed.
+_AGAIN = timedelta(seconds=30)
 #: The workspace's user group of those who may approve.
 _APPROVERS = "S0APPROVER"
 
@@ -41,7 +44,11 @@ GUIDE = Guide(
             text="Read which rank, which VM, its state and why; then press Restart.", done="press"
         ),
         Step(text="Open the thread below the report: the evidence is there.", done="thread"),
-        Step(text="Become Grace Approver at the left, and decide.", done="became"),
+        Step(
+            text="Become Grace Approver at the left, and approve: the resolver is restarted once, "
+            "and the proof comes into the thread.",
+            done="became",
+        ),
     ),
 )
 
@@ -63,7 +70,16 @@ async def running(folder: Path, *, port: int = 0) -> AsyncIterator[SlackServer]:
             approvers=ApproverSettings(groups=(_APPROVERS,)),
         )
         settings = load(machines.write_settings(), environ={})
-        told = settings.model_copy(update={"slack": slack_settings})
+        told = settings.model_copy(
+            update={
+                "slack": slack_settings,
+                # the fleet is there to be repaired, and nobody watches for ten minutes
+                "actions": settings.actions.model_copy(update={"enabled": True}),
+                "waits": settings.waits.model_copy(
+                    update={"look": timedelta(seconds=1), "verify_again": (_AGAIN,)}
+                ),
+            }
+        )
         async with serve.running(told, environ={}):
             yield slack
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import signal
 import sys
 import time
@@ -66,7 +65,7 @@ async def test_the_demo_is_understood_in_half_a_minute(
 
 
 async def test_an_approver_decides_and_both_see_it(look: Opener, slack: SlackServer) -> None:
-    """What the engineer asks for, the approver decides; it is told as a dry run to both."""
+    """What the engineer asks for, the approver decides; it is done, and both read its proof."""
     tab = await look()
     await tab.field.press("Enter")
     report = tab.message("node-8").filter(has_text="Confidence")
@@ -79,7 +78,8 @@ async def test_an_approver_decides_and_both_see_it(look: Opener, slack: SlackSer
     await grace.thread.get_by_role("button", name="Approve").click()
     for one in (grace, tab):
         await expect(one.thread).to_contain_text("Approved")
-        await expect(one.thread).to_contain_text(re.compile("dry run", re.IGNORECASE))
+        await expect(one.thread).to_contain_text("Done and proven: node-8")
+        await expect(one.thread).to_contain_text("systemctl status systemd-resolved on node-8")
         await expect(one.thread.get_by_role("button", name="Approve")).to_have_count(0)
     await grace.picture("demo-decided")
 
