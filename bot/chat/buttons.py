@@ -12,7 +12,9 @@ from bot.chat.mapping import accused, checked_of, vms_of
 from bot.chat.mapping import incident_shown as shown
 from bot.chat.preflighting import ask_all
 from bot.incidents.approval import Verdict
+from bot.incidents.ids import LONG, new_id
 from bot.incidents.incident import Entry, Incident, IncidentState
+from bot.incidents.statement import Kind, Statement
 from bot.reports.slack.modals import wrong_vm as wrong_vm_form
 from bot.reports.slack.notices import refused
 from bot.reports.slack.values import Action, Refusal
@@ -57,6 +59,14 @@ async def pick(desk: Desk, asker: Asker, incident_id: str, host: str) -> None:
         return await desk.explain(asker, "There is nothing to pick a VM for any more.")
     if host not in {one.id for one in vms_of(checked)}:
         return await desk.explain(asker, f"{host} is not a machine of this job.")
+    one = next((each for each in checked.machines if each.host == host and each.vm), None)
+    vm = one.vm if one else None
+    picked = Statement(
+        id=new_id(LONG), incident_id=incident.id, kind=Kind.PICKED, who=asker.user, at=desk.now(),
+        vm_name=vm.name if vm else host, vm_id=vm.id if vm else "",
+    )  # fmt: skip
+    # what is carried out later rests on who picked the machine
+    await desk.store.statements.say(picked)
     return await looking.again(desk, asker, incident, named=(host,))
 
 

@@ -13,7 +13,7 @@ from bot.hosts import repairs
 from bot.hosts.model import Rung
 from bot.incidents.approval import Approval, ApprovalState
 from bot.incidents.incident import Incident, IncidentState
-from bot.incidents.run import Run
+from bot.incidents.run import Run, RunState
 from bot.recovery.ladder import LADDER, Row
 from bot.recovery.service import plan_of
 from bot.recovery.steps.table import STEPS
@@ -62,9 +62,10 @@ def checked_of(incident: Incident | None) -> Checked | None:
 
 
 def incident_shown(
-    incident: Incident, *, permalink: str = "", because: str = ""
+    incident: Incident, *, permalink: str = "", because: str = "", runs: Sequence[Run] = ()
 ) -> values.Incident:
     """Return an incident as views take it."""
+    carried = [one for one in runs if one.state not in {RunState.WAITING, RunState.LEFT_OUT}]
     known = incident.cluster and incident.job_id
     headline = str(incident.check.get("headline", "")) if incident.check else ""
     reading = incident.check is None and incident.state is IncidentState.OPEN
@@ -82,7 +83,18 @@ def incident_shown(
         channel=incident.channel or "",
         permalink=permalink,
         newest_line_at=_newest_line(incident),
+        steps=tuple(map(_step, carried)),
+        mended=_mended(incident, carried),
     )
+
+
+def _mended(incident: Incident, runs: Sequence[Run]) -> str:
+    """Return the machine that the last step has mended, unless it was looked at since."""
+    last = runs[-1] if runs else None
+    if last is None or last.state is not RunState.PASSED or not STEPS[last.step].mutates:
+        return ""
+    looked_since = incident.checked_at and last.ended_at and incident.checked_at > last.ended_at
+    return "" if looked_since else last.vm_name
 
 
 def _newest_line(incident: Incident) -> datetime | None:

@@ -113,12 +113,17 @@ class Renderer:
     async def _of_incident(
         self, purpose: str, incident: Incident, now: datetime
     ) -> message.Message:
-        entries = await self.store.incidents.timeline(incident.id)
+        # a timeline is read where something of it is shown: a report of an open incident has none
+        told = purpose == SUMMARY or purpose.startswith((PREFLIGHT, REVISED))
+        over = incident.state is not IncidentState.OPEN
+        entries = await self.store.incidents.timeline(incident.id) if told or over else ()
         ended = telling.closing(incident, entries)
+        parent = purpose == PARENT
         shown = incident_shown(
             incident,
             permalink=await self.permalink(incident.id) if purpose == LINK else "",
             because=ended.text if ended else "",
+            runs=await self.store.step_runs.of_incident(incident.id) if parent else (),
         )
         if purpose == LINK:
             return linked(shown)

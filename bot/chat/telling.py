@@ -10,7 +10,7 @@ from bot.reports.slack import values
 #: Kinds of entries of ours, beside those of the store.
 PREFLIGHT, PICTURED = "pre-flight", "pictured"
 #: What the entries before them tell already.
-_UNTOLD = frozenset({PICTURED})
+_UNTOLD = frozenset({PICTURED, "picked"})
 
 #: Kind of an entry → how its line of a timeline begins; `{about}` is what it is about.
 _LINES: Mapping[str, str] = {
@@ -35,6 +35,7 @@ _LINES: Mapping[str, str] = {
     "run_refused": "not done",
     "run_cancelled": "stopped",
     "run_left_out": "left out",
+    "run_watched": "proven again",
     "dismissed": "dismissed",
     "closed": "closed",
 }

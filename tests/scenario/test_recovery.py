@@ -65,6 +65,8 @@ async def test_a_service_is_restarted_once_and_proven(
     await until(lambda: "Done and proven: node-8" in text_of(card))
     assert not has_action(card, "stop_step")
     await until(lambda: "still well" in text_of(card))
+    report = slack.channel(HERE).messages[card.thread_ts]
+    await until(lambda: "node-8: mended and proven" in text_of(report))
     await stage.idle()
     said = [one for one in stage.messages(HERE) if "Done and proven" in text_of(one)]
     assert len(said) == 2  # the card, and the reply

@@ -40,7 +40,7 @@ def controls(incident: Incident, stands: Standing, vms: Sequence[Choice]) -> Ite
     if stands.fault is Fault.GUESS and vms:
         shown.append(_picker(incident, vms))
     for action in _BUTTONS[stands.fault]:
-        recommended = action is stands.recommended
+        recommended = action is stands.recommended and not incident.mended
         shown.append(button(action, incident.id, style="primary" if recommended else None))
     shown.append(menu(Action.MORE, MORE, incident.id))
     yield actions(block_id("controls", incident.revision), *shown)

@@ -28,6 +28,7 @@ from bot.reports.slack.parts import (
     person,
     words,
 )
+from bot.reports.slack.proofs import carried
 from bot.reports.slack.standing import (
     Fault,
     Standing,
@@ -48,6 +49,10 @@ from bot.reports.slack.values import (
 )
 from bot.triage.model import Checked, Machine
 
+_MENDED = (
+    "Names resolve there again: see whether the job goes on by itself, or run it again. Probe again "
+    "looks at everything anew."
+)
 #: More machines than these are in the thread.
 _MOST_MACHINES = 3
 _PLACED = {
@@ -81,6 +86,7 @@ def report(
     blocks = [
         header(name("title"), _title(checked, stands, incident)),
         *_again(again, name),
+        *([lines(name("steps"), *carried(incident.steps, now))] if incident.steps else []),
         lines(name("cause"), *_cause(checked, stands)),
         *(controls(incident, stands, vms) if first else ()),
         lines(name("facts"), *_facts(checked, stands, now)),
@@ -108,12 +114,15 @@ def _again(sources: Sequence[Source], name: Names) -> Iterator[Block]:
 
 def _next(incident: Incident, stands: Standing, name: Names) -> Iterator[Block]:
     if incident.stage not in CLOSED:
-        yield lines(name("next"), line(words("Next: ", bold=True), stands.next_step))
+        step = _MENDED if incident.mended else stands.next_step
+        yield lines(name("next"), line(words("Next: ", bold=True), step))
 
 
 def _title(checked: Checked, stands: Standing, incident: Incident) -> str:
     if incident.stage in CLOSED:
         return f"{incident.stage.value.capitalize()}: {incident.job or 'pasted log'}"
+    if incident.mended:
+        return f"{incident.mended}: mended and proven"
     match stands.fault:
         case Fault.HARMLESS:
             return "No restart: the warnings are harmless"

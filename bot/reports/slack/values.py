@@ -104,6 +104,40 @@ class Stage(StrEnum):
 CLOSED = frozenset({Stage.RESOLVED, Stage.DISMISSED})
 
 
+class Standing(StrEnum):
+    """Where a step that was approved stands."""
+
+    WAITING = "waiting"
+    CHECKING = "checking"
+    ACTING = "acting"
+    VERIFYING = "verifying"
+    PASSED = "passed"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    REFUSED = "refused"
+    CANCELLED = "cancelled"
+    LEFT_OUT = "left out"
+
+
+#: Something may be done to the VM right now.
+MOVING = frozenset({Standing.CHECKING, Standing.ACTING, Standing.VERIFYING})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One step of a chain while it is carried out."""
+
+    what: str
+    state: Standing
+    #: what it is doing, or how it ended
+    said: str = ""
+    done: int | None = None
+    total: int | None = None
+    unit: str = ""
+    began_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Incident:
     """One failing job or paste, as its messages need it."""
@@ -128,6 +162,10 @@ class Incident:
     permalink: str = ""
     #: when the newest line of the log was written, where that is known with its zone
     newest_line_at: datetime | None = None
+    #: what was approved and carried out, in order
+    steps: tuple[Step, ...] = ()
+    #: the machine that a step has mended since the last look
+    mended: str = ""
 
 
 class Progress(StrEnum):
@@ -178,40 +216,6 @@ class Consent:
 
     by: str
     at: datetime
-
-
-class Standing(StrEnum):
-    """Where a step that was approved stands."""
-
-    WAITING = "waiting"
-    CHECKING = "checking"
-    ACTING = "acting"
-    VERIFYING = "verifying"
-    PASSED = "passed"
-    FAILED = "failed"
-    UNKNOWN = "unknown"
-    REFUSED = "refused"
-    CANCELLED = "cancelled"
-    LEFT_OUT = "left out"
-
-
-#: Something may be done to the VM right now.
-MOVING = frozenset({Standing.CHECKING, Standing.ACTING, Standing.VERIFYING})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
-    """One step of a chain while it is carried out."""
-
-    what: str
-    state: Standing
-    #: what it is doing, or how it ended
-    said: str = ""
-    done: int | None = None
-    total: int | None = None
-    unit: str = ""
-    began_at: datetime | None = None
-    ended_at: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
