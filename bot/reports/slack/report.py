@@ -50,8 +50,8 @@ from bot.reports.slack.values import (
 from bot.triage.model import Checked, Machine
 
 _MENDED = (
-    "Names resolve there again: see whether the job goes on by itself, or run it again. Probe again "
-    "looks at everything anew."
+    "Names resolve there again: see whether the job goes on by itself, or run it again. Probe "
+    "again looks at everything anew."
 )
 #: More machines than these are in the thread.
 _MOST_MACHINES = 3
@@ -119,10 +119,14 @@ def _next(incident: Incident, stands: Standing, name: Names) -> Iterator[Block]:
 
 
 def _title(checked: Checked, stands: Standing, incident: Incident) -> str:
+    if incident.mended and incident.stage not in CLOSED:
+        return f"{incident.mended}: mended and proven"
+    return _found(checked, stands, incident)
+
+
+def _found(checked: Checked, stands: Standing, incident: Incident) -> str:
     if incident.stage in CLOSED:
         return f"{incident.stage.value.capitalize()}: {incident.job or 'pasted log'}"
-    if incident.mended:
-        return f"{incident.mended}: mended and proven"
     match stands.fault:
         case Fault.HARMLESS:
             return "No restart: the warnings are harmless"
