@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -77,3 +78,12 @@ async def test_a_service_is_restarted_once_and_proven(
     rows, broken = await store.audit.broken()
     assert rows > 5
     assert not broken
+
+
+async def test_threads_outlive_the_engine(slack: SlackServer, tmp_path: Path) -> None:
+    """What runs in the same loop after the bot has stopped can use threads as before."""
+    async with fleet_running(state_dir=tmp_path / "fleet", vms=2) as fleet:
+        told = acting(settings(slack, tmp_path, based_on=fleet.write_settings()))
+        async with bot(slack, told):
+            pass
+        assert await asyncio.to_thread(lambda: 1) == 1

@@ -12,6 +12,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import timedelta
 from functools import cache
@@ -190,6 +191,8 @@ async def open_engine(
                 yield engine
         finally:
             await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=_STOP_S)
+            # DBOS put its own pool into the loop, and has shut it down: others still need threads
+            asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
             _CARRIES.remove(carry)
             if not sqlite:
                 with suppress(BotError):
