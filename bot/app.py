@@ -31,6 +31,9 @@ from bot.hosts.ssh.connect import Place
 from bot.hosts.ssh.hosts import SshHosts, ssh_hosts
 from bot.hosts.ssh.options import Jump, Keys, Limits, SshOptions
 from bot.incidents.store import Store, open_store
+from bot.network.way import Network
+from bot.network.way import network as network_as
+from bot.network.with_httpx import Transport
 from bot.recovery.carrying import Carrier
 from bot.recovery.doing import Tools, Waits
 from bot.recovery.facts import Limits as LadderLimits
@@ -69,24 +72,41 @@ class _Building:
     settings: Settings
     stack: AsyncExitStack
     environ: Mapping[str, str]
+    network: Network
     missing: list[str] = field(default_factory=list)
     session: Session | None = None
     projects: dict[str, Cloud] = field(default_factory=dict)
 
 
+def network_of(settings: Settings, environ: Mapping[str, str] | None = None) -> Network:
+    """Return how clients reach the world; raises NetworkSetupError for a setting of no use."""
+    told = settings.network
+    return network_as(
+        ca_file=told.ca_file,
+        proxy=told.proxy.get_secret_value(),
+        no_proxy=told.no_proxy,
+        addresses=told.addresses,
+        memory=settings.state_dir / "addresses.json",
+        environ=os.environ if environ is None else environ,
+    )
+
+
 @asynccontextmanager
 async def build(
-    settings: Settings, *, environ: Mapping[str, str] | None = None
+    settings: Settings,
+    *,
+    environ: Mapping[str, str] | None = None,
+    network: Network | None = None,
 ) -> AsyncIterator[Services]:
-    """Open everything that the settings name, and close it at the end.
+    """Open everything that the settings name, and close it at the end; `network` is used if given.
 
     What cannot be opened is left out and stands in `Services.missing` with the reason: a broken key
     must not keep the rest from working. Nothing is asked of anybody here.
     """
     async with AsyncExitStack() as stack:
-        at = _Building(
-            settings=settings, stack=stack, environ=os.environ if environ is None else environ
-        )
+        told = os.environ if environ is None else environ
+        way = network or network_of(settings, told)
+        at = _Building(settings=settings, stack=stack, environ=told, network=way)
         store = await _store(at)
         at.session = await _session(at)
         hosts = await _hosts(at)
@@ -105,6 +125,7 @@ async def build(
             accounts=_accounts(settings),
             level=settings.level,
             missing=(*at.missing, *_lacks(settings)),
+            reached=way.names.notes,
         )
 
 
@@ -113,9 +134,9 @@ async def whose_key(settings: Settings, environ: Mapping[str, str] | None = None
     from bot.clouds.errors import CloudSetupError
 
     async with AsyncExitStack() as stack:
-        at = _Building(
-            settings=settings, stack=stack, environ=os.environ if environ is None else environ
-        )
+        told = os.environ if environ is None else environ
+        way = network_of(settings, told)
+        at = _Building(settings=settings, stack=stack, environ=told, network=way)
         session = await _session(at)
         if session is None:
             raise CloudSetupError(at.missing[0] if at.missing else "No cloud is set.")
@@ -220,6 +241,7 @@ async def _session(at: _Building) -> Session | None:
                 where,
                 credentials,
                 pace=Pace(timing=Timing(), requests=at.settings.cloud.requests_per_minute),
+                transport=Transport(at.network),
             )
         )
     except BotError as error:
@@ -307,7 +329,7 @@ async def _scheduler(at: _Building, name: str, cluster: ClusterSettings) -> Sche
         return await _kubernetes(at, name, cluster)
     ways: list[Way] = []
     if cluster.rest is not None:
-        way = _rest(name, cluster.rest)
+        way = _rest(at, name, cluster.rest)
         at.stack.push_async_callback(way.aclose)
         ways.append(way)
     if cluster.login is not None:
@@ -319,12 +341,17 @@ async def _scheduler(at: _Building, name: str, cluster: ClusterSettings) -> Sche
 
 async def _kubernetes(at: _Building, name: str, cluster: ClusterSettings) -> Scheduler:
     """Return the cluster as its reading account sees it; nothing is changed with that."""
-    access = Access(kubeconfig=cluster.kubeconfig, context=cluster.context or None)
+    access = Access(
+        kubeconfig=cluster.kubeconfig,
+        context=cluster.context or None,
+        tls_name=cluster.tls_name,
+        network=at.network,
+    )
     server = await at.stack.enter_async_context(connected(access, cluster=name))
     return KubernetesScheduler(name, server, namespaces=cluster.namespaces)
 
 
-def _rest(name: str, rest: RestSettings) -> RestWay:
+def _rest(at: _Building, name: str, rest: RestSettings) -> RestWay:
     place = f"clusters.{name}.rest.token_file"
     return RestWay(
         cluster=name,
@@ -332,6 +359,7 @@ def _rest(name: str, rest: RestSettings) -> RestWay:
         user=rest.user,
         token=lambda: secret(rest.token, rest.token_file, place),
         version=rest.version,
+        transport=Transport(at.network, tls_name=rest.tls_name),
     )
 
 

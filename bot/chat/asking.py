@@ -86,7 +86,7 @@ async def _status(desk: Desk, asker: Asker) -> None:
     said = status_view(
         shown,
         level=_LEVELS[desk.services.level],
-        missing=desk.services.missing,
+        missing=desk.services.notes,
         now=desk.now(),
     )
     await desk.tell(asker, said)

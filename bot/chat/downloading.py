@@ -9,6 +9,9 @@ import aiohttp
 
 from bot.chat.errors import AwayError, DownloadError
 from bot.chat.port import SharedFile
+from bot.network.telling import why
+from bot.network.way import Network
+from bot.network.with_aiohttp import session
 
 #: Where Slack keeps private files (https://docs.slack.dev/reference/objects/file-object).
 FILE_HOSTS = frozenset({"files.slack.com", "files-edge.slack.com"})
@@ -28,8 +31,9 @@ _WAITS = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=30)
 class Downloader:
     """Reads files with a token."""
 
-    def __init__(self, token: str, *, base_url: str = "") -> None:
+    def __init__(self, token: str, *, base_url: str = "", network: Network | None = None) -> None:
         self._token = token
+        self._network = network or Network()
         #: an emulator serves its files itself
         self._own = _origin(base_url) if base_url else ""
 
@@ -37,13 +41,14 @@ class Downloader:
         """Yield a file's bytes; raises DownloadError with a sentence, or AwayError."""
         url = file.url
         try:
-            async with aiohttp.ClientSession(timeout=_WAITS, trust_env=True) as session:
+            async with session(self._network, timeout=_WAITS) as opened:
                 for _ in range(_MOST_REDIRECTS + 1):
                     self._refuse_elsewhere(url, file.name)
-                    async with session.get(
+                    async with opened.get(
                         url,
                         headers={"Authorization": f"Bearer {self._token}"},
                         allow_redirects=False,
+                        proxy=self._network.proxy_for(url),
                     ) as answer:
                         if answer.status in _REDIRECTS:
                             url = urljoin(url, answer.headers.get("Location", ""))
@@ -53,9 +58,8 @@ class Downloader:
                             yield part
                         return
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise AwayError(
-                f"The download of {file.name} broke off ({type(error).__name__})."
-            ) from error
+            said = why(error) or type(error).__name__
+            raise AwayError(f"The download of {file.name} broke off ({said}).") from error
         raise DownloadError(f"{file.name} was not read: Slack led from one address to the next.")
 
     def _refuse_elsewhere(self, url: str, name: str) -> None:

@@ -21,13 +21,15 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 from bot.chat.downloading import Downloader
 from bot.chat.errors import AwayError, ChatError, GoneError, RefusedError, of_slack
 from bot.chat.port import Chat, Identity, Person, Said, SharedFile
+from bot.network.telling import why
+from bot.network.way import Network
+from bot.network.with_aiohttp import session
 from bot.reports.slack.message import EVENT_TYPE, Attachment, Message, View
 
 Json = dict[str, Any]
 
 _TIMEOUT_S = 10
-#: Shorter than any server keeps an idle connection: one that it has closed would lose a call.
-_KEPT_S = 5.0
+_WAITS = aiohttp.ClientTimeout(total=_TIMEOUT_S)
 _TRIES_WHEN_LIMITED = 5
 #: Slack's servers and the bot's clock may differ so far when a message is looked for.
 _CLOCKS_DIFFER = timedelta(minutes=2)
@@ -51,7 +53,8 @@ class Granted:
 class SlackChat(Chat):
     """One workspace, by its Web API."""
 
-    def __init__(self, token: str, *, base_url: str = "") -> None:
+    def __init__(self, token: str, *, base_url: str = "", network: Network | None = None) -> None:
+        self._network = network or Network()
         # a lost connection is not tried again here: the message may have been posted
         limited = AsyncRateLimitErrorRetryHandler(max_retry_count=_TRIES_WHEN_LIMITED)
         self.client = AsyncWebClient(
@@ -59,15 +62,20 @@ class SlackChat(Chat):
             base_url=base_url or AsyncWebClient.BASE_URL,
             timeout=_TIMEOUT_S,
             retry_handlers=[limited],
+            ssl=self._network.trust,
         )
-        self._downloader = Downloader(token, base_url=base_url)
+        # given to the constructor, none would mean the variable HTTPS_PROXY without NO_PROXY
+        self.client.proxy = self._network.proxy_for(self.client.base_url)
+        self._downloader = Downloader(token, base_url=base_url, network=self._network)
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[None]:
-        """Keep connections to Slack within the block; without it each call opens its own."""
-        connector = aiohttp.TCPConnector(keepalive_timeout=_KEPT_S)
-        async with aiohttp.ClientSession(connector=connector) as session:
-            self.client.session = session
+        """Keep connections to Slack within the block, which a failure of its name survives.
+
+        Without it each call opens its own.
+        """
+        async with session(self._network, timeout=_WAITS) as kept:
+            self.client.session = kept
             try:
                 yield
             finally:
@@ -132,7 +140,10 @@ class SlackChat(Chat):
 
     async def respond(self, url: str, message: Message) -> None:
         """Answer a click or a command privately, also where the bot is no member."""
-        webhook = AsyncWebhookClient(url, timeout=_TIMEOUT_S, session=self.client.session)
+        webhook = AsyncWebhookClient(
+            url, timeout=_TIMEOUT_S, session=self.client.session, ssl=self._network.trust
+        )
+        webhook.proxy = self._network.proxy_for(url)
         private = {"response_type": "ephemeral", "replace_original": False}
         try:
             answer = await webhook.send_dict({**private, **message.to_ephemeral()})
@@ -254,8 +265,8 @@ def _ours(method: str, error: Exception) -> ChatError:
 
 def _away(error: BaseException) -> AwayError:
     slow = isinstance(error, asyncio.TimeoutError)
-    why = f"no answer within {_TIMEOUT_S} s" if slow else type(error).__name__
-    return AwayError(f"Slack is not reached ({why}). What was to be said is kept.")
+    said = why(error) or (f"no answer within {_TIMEOUT_S} s" if slow else type(error).__name__)
+    return AwayError(f"Slack is not reached ({said}). What was to be said is kept.")
 
 
 def _row_of(message: Json) -> str:

@@ -18,6 +18,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.chat.errors import AwayError, ChatError, TokenError, of_slack
 from bot.chat.intake import Intake, NotKeptError
+from bot.network.telling import why
+from bot.network.way import Network
+from bot.network.with_aiohttp import session
 
 _LOG = logging.getLogger(__name__)
 PING_EVERY_S = 5.0
@@ -30,9 +33,16 @@ class Socket:
     """The app's connection to Slack."""
 
     def __init__(
-        self, token: str, intake: Intake, *, base_url: str = "", silent_s: float = SILENT_S
+        self,
+        token: str,
+        intake: Intake,
+        *,
+        base_url: str = "",
+        network: Network | None = None,
+        silent_s: float = SILENT_S,
     ) -> None:
-        self._web = _client(token, base_url)
+        self._network = network or Network()
+        self._web = _client(token, base_url, self._network)
         self._token = token
         self._intake = intake
         self._silent = silent_s
@@ -48,10 +58,15 @@ class Socket:
 
     async def open(self) -> None:
         """Connect; raises TokenError for a token that Slack does not take, AwayError."""
-        await _asked(self._web, self._token)
-        client = SocketModeClient(
-            self._token, web_client=self._web, ping_interval=PING_EVERY_S,
-        )  # fmt: skip
+        made = _Connection(self._token, web_client=self._web, ping_interval=PING_EVERY_S)
+        await made.use(self._network)
+        client: SocketModeClient = made
+        self._web.session = client.aiohttp_client_session
+        try:
+            await _asked(self._web, self._token)
+        except ChatError:
+            await client.close()
+            raise
         client.socket_mode_request_listeners.append(self._take)
         self._client = client
         self._heard = time.time()
@@ -117,15 +132,42 @@ def _refusal(error: SlackClientError) -> ChatError:
     return found
 
 
-async def allowed(token: str, *, base_url: str = "") -> None:
+async def allowed(token: str, *, base_url: str = "", network: Network | None = None) -> None:
     """Ask whether a token may connect, without connecting; raises as `Socket.open`."""
-    await _asked(_client(token, base_url), token)
+    way = network or Network()
+    web = _client(token, base_url, way)
+    async with session(way) as web.session:
+        await _asked(web, token)
 
 
-def _client(token: str, base_url: str) -> AsyncWebClient:
-    return AsyncWebClient(
-        token=token, base_url=base_url or AsyncWebClient.BASE_URL, retry_handlers=[]
+class _Connection(SocketModeClient):
+    """The library's client, on the product's network."""
+
+    _network: Network
+
+    async def use(self, network: Network) -> None:
+        """Put the session of the network into the place of the library's own."""
+        await self.aiohttp_client_session.close()
+        self._network = network
+        self.aiohttp_client_session = session(network)
+
+    async def issue_new_wss_url(self) -> str:
+        """Return where to connect, and choose the proxy for it."""
+        url = await super().issue_new_wss_url()
+        self.proxy = self._network.proxy_for(url)
+        return url
+
+
+def _client(token: str, base_url: str, network: Network) -> AsyncWebClient:
+    made = AsyncWebClient(
+        token=token,
+        base_url=base_url or AsyncWebClient.BASE_URL,
+        retry_handlers=[],
+        ssl=network.trust,
     )
+    # given to the constructor, none would mean the variable HTTPS_PROXY without NO_PROXY
+    made.proxy = network.proxy_for(made.base_url)
+    return made
 
 
 async def _asked(web: AsyncWebClient, token: str) -> None:
@@ -134,4 +176,5 @@ async def _asked(web: AsyncWebClient, token: str) -> None:
     except SlackClientError as error:
         raise _refusal(error) from error
     except Exception as error:
-        raise AwayError(f"Slack is not reached ({type(error).__name__}).") from error
+        said = why(error) or type(error).__name__
+        raise AwayError(f"Slack is not reached ({said}).") from error

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from bot.app import build, repair_account, whose_key
+from bot.app import build, network_of, repair_account, whose_key
 from bot.doctor.look import Look
 from bot.doctor.model import Checkup
 from bot.doctor.run import examine
@@ -28,7 +28,8 @@ async def examined(
 ) -> Checkup:
     """Open what the settings name and check it; `found` is the file that they are from."""
     async with AsyncExitStack() as stack:
-        services = await stack.enter_async_context(build(settings))
+        network = network_of(settings)
+        services = await stack.enter_async_context(build(settings, network=network))
         repairing = None
         try:
             repairing = await stack.enter_async_context(repair_account(settings))
@@ -41,5 +42,6 @@ async def examined(
             services=services,
             whose_key=lambda: whose_key(settings),
             repairing=repairing,
+            network=network,
         )
         return await examine(look, checks)

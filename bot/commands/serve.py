@@ -18,7 +18,7 @@ from pathlib import Path
 
 from starlette.routing import Route
 
-from bot.app import build, recovering
+from bot.app import build, network_of, recovering
 from bot.chat import deciding, summing
 from bot.chat.desk import Desk
 from bot.chat.errors import AwayError
@@ -32,6 +32,7 @@ from bot.chat.slack import SlackChat
 from bot.chat.socket import SILENT_S, Socket
 from bot.errors import BotError, StoreError
 from bot.incidents.store import Store
+from bot.network.way import Network
 from bot.settings import Settings, SettingsError, SlackSettings, load
 from bot.settings.secrets import secret
 from bot.triage.services import Services
@@ -108,14 +109,17 @@ async def running(
     if told is None:
         raise SettingsError("[slack] is not set: serve needs bot_token and app_token there.")
     async with AsyncExitStack() as stack:
-        services = await stack.enter_async_context(build(settings, environ=environ))
-        chat = SlackChat(_needed(told, "bot_token"), base_url=told.base_url)
+        network = network_of(settings, environ)
+        services = await stack.enter_async_context(
+            build(settings, environ=environ, network=network)
+        )
+        chat = SlackChat(_needed(told, "bot_token"), base_url=told.base_url, network=network)
         await stack.enter_async_context(chat.connected())
         identity = await _identity(chat)
         desk = _desk(settings, told, services, chat, identity)
         desk.recovery = await stack.enter_async_context(recovering(settings, services))
         intake = _intake(desk)
-        entry = _Entry(settings=told, desk=desk, intake=intake)
+        entry = _Entry(settings=told, desk=desk, intake=intake, network=network)
         port = await stack.enter_async_context(entry.web())
         # on the way out: first nothing more comes in, then what was begun ends
         stack.push_async_callback(intake.close, grace)
@@ -203,6 +207,7 @@ class _Entry:
     settings: SlackSettings
     desk: Desk
     intake: Intake
+    network: Network
     #: the open connection, if any
     open: list[Socket] = field(default_factory=list)
 
@@ -232,7 +237,7 @@ class _Entry:
             yield None
             return
         token = _needed(self.settings, "app_token")
-        socket = Socket(token, self.intake, base_url=self.settings.base_url)
+        socket = Socket(token, self.intake, base_url=self.settings.base_url, network=self.network)
         await socket.open()
         self.open.append(socket)
         try:

@@ -15,6 +15,7 @@ from bot.doctor.here import Here
 from bot.fleet.placement import is_address
 from bot.fleet.vms import Host, Matches, match_all
 from bot.hosts.port import Hosts
+from bot.network.way import Network
 from bot.schedulers.about import About
 from bot.schedulers.model import Node
 from bot.schedulers.port import Scheduler
@@ -40,6 +41,7 @@ class Look:
     whose_key: Callable[[], Awaitable[KeyCheck]]
     #: the machines as the repair account reaches them; None where it is not set or not open
     repairing: Hosts | None = None
+    network: Network = field(default_factory=Network)
     here: Here = field(default_factory=Here)
     now: Callable[[], datetime] = _now
     _asked: dict[Hashable, asyncio.Task[Any]] = field(default_factory=dict)

@@ -41,13 +41,14 @@ def _held(told: SlackSettings, name: str) -> str:
     return secret(getattr(told, name), getattr(told, f"{name}_file"), f"slack.{name}_file")
 
 
-def _chat(told: SlackSettings) -> SlackChat:
-    return SlackChat(_held(told, "bot_token"), base_url=told.base_url)
+def _chat(look: Look) -> SlackChat:
+    told = _told(look)
+    return SlackChat(_held(told, "bot_token"), base_url=told.base_url, network=look.network)
 
 
 async def _granted(look: Look) -> Granted:
     """Return what Slack says of the bot token, asked once; raises a ChatError."""
-    return await look.once("slack", _chat(_told(look)).granted)
+    return await look.once("slack", _chat(look).granted)
 
 
 async def token(look: Look) -> Sequence[Answer]:
@@ -105,7 +106,7 @@ async def way_in(look: Look) -> Sequence[Answer]:
     if wrong := _kind(held, "app_token"):
         return (fail(wrong, mend),)
     try:
-        await allowed(held, base_url=told.base_url)
+        await allowed(held, base_url=told.base_url, network=look.network)
     except TokenError as error:
         return (fail(str(error), mend),)
     return (ok("Socket Mode: the app-level token may connect."),)
@@ -134,7 +135,7 @@ async def approvers(look: Look) -> Sequence[Answer]:
         await _granted(look)
     except ChatError:
         return (skip(_BROKEN),)
-    chat = _chat(told)
+    chat = _chat(look)
     return [
         *[await _user(look, chat, one) for one in named.users],
         *[await _group(chat, one) for one in named.groups],
@@ -183,7 +184,7 @@ async def home_channel(look: Look) -> Sequence[Answer]:
     except ChatError:
         return (skip(_BROKEN),)
     try:
-        await _chat(_told(look)).readable(channel)
+        await _chat(look).readable(channel)
     except NotMemberError as error:
         return (fail(str(error), "Invite the bot there: /invite @nccl-dns", channel),)
     return (ok("The bot is a member.", channel),)

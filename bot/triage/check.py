@@ -65,7 +65,7 @@ async def examine(
         confidence=confidence,
         wrong=_wrong(case, told),
         level=services.level,
-        missing=services.missing,
+        missing=services.notes,
         job=job,
         logs=_logs_read(case.logs),
         diagnosis=case.diagnosis,

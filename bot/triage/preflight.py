@@ -78,7 +78,7 @@ async def preflight(
         matrix=Matrix(names=names, observers=tuple(observers)),
         domain=domain,
         states=_states(case, hosts),
-        missing=services.missing,
+        missing=services.notes,
         notes=(*case.notes, *case.fleet.notes),
     )
 

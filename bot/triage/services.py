@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -54,6 +54,13 @@ class Services:
     level: int = 0
     #: one sentence for each thing that the level lacks or that could not be opened
     missing: tuple[str, ...] = ()
+    #: one sentence for each endpoint that is reached at its last known address now
+    reached: Callable[[], tuple[str, ...]] = tuple
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return everything that whoever reads a report should know of us now."""
+        return (*self.reached(), *self.missing)
 
     @staticmethod
     def now() -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -15,14 +16,17 @@ from cryptography.x509.oid import NameOID
 _DAY = timedelta(days=1)
 
 
-def server_context(folder: Path) -> ssl.SSLContext:
-    """Write `ca.crt`, `tls.crt` and `tls.key` to a folder; return a server's context of them."""
+def server_context(folder: Path, names: Sequence[str] = ()) -> ssl.SSLContext:
+    """Write `ca.crt`, `tls.crt` and `tls.key` to a folder; return a server's context of them.
+
+    The certificate is for 127.0.0.1, or for names where some are given.
+    """
     authority, own = (
         ec.generate_private_key(ec.SECP256R1()),
         ec.generate_private_key(ec.SECP256R1()),
     )
     root = _certificate("kubernetes", "kubernetes", authority, authority, is_root=True)
-    leaf = _certificate("kube-apiserver", "kubernetes", own, authority, is_root=False)
+    leaf = _certificate("kube-apiserver", "kubernetes", own, authority, is_root=False, names=names)
     (folder / "ca.crt").write_bytes(root.public_bytes(serialization.Encoding.PEM))
     (folder / "tls.crt").write_bytes(leaf.public_bytes(serialization.Encoding.PEM))
     (folder / "tls.key").write_bytes(
@@ -44,6 +48,7 @@ def _certificate(
     signer: ec.EllipticCurvePrivateKey,
     *,
     is_root: bool,
+    names: Sequence[str] = (),
 ) -> x509.Certificate:
     now = datetime.now(UTC)
     builder = (
@@ -62,8 +67,9 @@ def _certificate(
         .add_extension(_usage(is_root=is_root), critical=True)
     )
     if not is_root:
-        here = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
-        builder = builder.add_extension(here, critical=False)
+        here = [x509.IPAddress(ip_address("127.0.0.1"))]
+        called = x509.SubjectAlternativeName([x509.DNSName(one) for one in names] or here)
+        builder = builder.add_extension(called, critical=False)
     return builder.sign(signer, hashes.SHA256())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -101,23 +102,28 @@ async def running(
     port: int = 0,
     rates_on: bool = True,
     guide: Guide | None = None,
+    host: str = "127.0.0.1",
+    through: int = 0,
+    tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[SlackServer]:
     """Run a workspace on 127.0.0.1 with one app installed; port 0 lets the kernel choose one.
 
     The app is reached by Socket Mode, or at `request_url` where one is given. The page at
-    `base_url` shows the guide's steps.
+    `base_url` shows the guide's steps. Apps are told to call it `host`, and to come by the port
+    `through` where one is given; with `tls` they come by https.
     """
     clock = clock or RealClock()
     listening = socket.create_server(("127.0.0.1", port))
     chosen = listening.getsockname()[1]
-    server = _wired(app or AppConfig(), clock, request_url, chosen)
+    place = f"{host}:{through or chosen}"
+    server = _wired(app or AppConfig(), clock, request_url, chosen, place, secure=tls is not None)
     server.rates.on = rates_on
     server.play.guide = guide
     served = application(server.web)
     served.add_routes([*server.play.routes(), *page.routes()])
     runner = web.AppRunner(served, handle_signals=False, access_log=None, shutdown_timeout=1)
     await runner.setup()
-    await web.SockSite(runner, listening).start()
+    await web.SockSite(runner, listening, ssl_context=tls).start()
     try:
         yield server
     finally:
@@ -129,12 +135,15 @@ async def running(
         await runner.cleanup()
 
 
-def _wired(app: AppConfig, clock: Clock, request_url: str, port: int) -> SlackServer:
+def _wired(
+    app: AppConfig, clock: Clock, request_url: str, port: int, place: str, *, secure: bool
+) -> SlackServer:
+    safe = "s" if secure else ""
     world = Workspace(
         clock=clock,
         app=app,
-        base_url=f"http://127.0.0.1:{port}",
-        socket_url=f"ws://127.0.0.1:{port}",
+        base_url=f"http{safe}://{place}",
+        socket_url=f"ws{safe}://{place}",
     )
     settle(world)
     rates = Rates(clock=clock)

@@ -28,6 +28,7 @@ from bot.clouds.errors import (
     VmNotFoundError,
 )
 from bot.clouds.model import MAYBE_TOO_NEW
+from bot.network.telling import why as of_network
 
 #: Crusoe does not document how far a clock may be off; beyond this a 401 says nothing of the key.
 CLOCK_TOLERANCE = timedelta(seconds=60)
@@ -101,7 +102,7 @@ def unreachable(call: Call, error: Exception, credentials: Credentials) -> Cloud
         why = "it did not answer in time"
     else:
         # The class says something where the text is empty.
-        why = _clean(str(error), credentials) or type(error).__name__
+        why = of_network(error) or _clean(str(error), credentials) or type(error).__name__
     return CloudUnavailableError(
         f"Crusoe did not {call.what}: {why}. See whether this machine resolves and reaches the "
         f"API's host, and look at Crusoe's status page.{_consequence(call, in_doubt=in_doubt)}",

@@ -56,8 +56,8 @@ async def open_session(
 ) -> AsyncIterator[Session]:
     """Open the connections of one key; several projects may use them.
 
-    Proxies of the environment are used (they tunnel https and cannot change what is signed), but
-    not to reach this machine. `transport` stands in for the network.
+    Without a `transport`, proxies of the environment are used (they tunnel https and cannot change
+    what is signed), but not to reach this machine.
     """
     timing = timing or Timing()
     async with httpx.AsyncClient(

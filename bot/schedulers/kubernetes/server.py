@@ -11,6 +11,7 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
+from bot.network.telling import why
 from bot.schedulers.errors import (
     AccessError,
     RequestRefusedError,
@@ -250,9 +251,10 @@ class ApiServer:
         return RequestRefusedError(f"The API server of {cluster} refuses that: {said}")
 
     def _unreachable(self, error: Exception) -> SchedulerUnavailableError:
-        why = type(error).__name__ if not str(error) else words({"": str(error)}, "")
+        said = why(error) or str(error)
+        told = words({"": said}, "") if said else type(error).__name__
         return SchedulerUnavailableError(
-            f"The API server of {self._cluster} cannot be reached ({why}). Nothing was changed; "
+            f"The API server of {self._cluster} cannot be reached ({told}). Nothing was changed; "
             "check the network between this machine and it."
         )
 

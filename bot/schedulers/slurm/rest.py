@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 import httpx
 
+from bot.network.telling import why
 from bot.schedulers.about import About
 from bot.schedulers.errors import (
     AccessError,
@@ -60,7 +61,7 @@ class RestWay(Way):
     #: 38 to 43; see `newest_version()`
     version: int = VERSIONS[0]
     timeout: timedelta = timedelta(seconds=20)
-    #: for tests: answers instead of the network
+    #: how it is reached
     transport: httpx.AsyncBaseTransport | None = None
     _client: httpx.AsyncClient = field(init=False, repr=False)
 
@@ -72,7 +73,7 @@ class RestWay(Way):
             timeout=self.timeout.total_seconds(),
             transport=self.transport,
             follow_redirects=False,
-            # the token goes to this host and no proxy
+            # a proxy is chosen by the transport; unencrypted, the token goes through none
             trust_env=False,
         )
 
@@ -280,7 +281,7 @@ async def _send(
         message = f"slurmrestd at {client.base_url} gave no answer to {method} {path} in time."
         raise SchedulerUnavailableError(message) from error
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        said = str(error) or type(error).__name__
+        said = why(error) or str(error) or type(error).__name__
         message = f"slurmrestd at {client.base_url} cannot be reached: {said}."
         raise SchedulerUnavailableError(message) from error
 

@@ -1,0 +1,1 @@
+"""Which way an address is reached, and what is remembered of names."""
