@@ -24,8 +24,8 @@ bench: venv ## measure scans against grep and ripgrep, pre-flights against clush
 fuzz: venv ## look for input that the diagnosis cannot take
 	@.venv/bin/python -m tests.fuzz
 
-outage: venv ## let Slack be away for five minutes, in three ways, and see what is lost
-	@NCCL_DNS_OUTAGE_S=300 .venv/bin/python -m pytest -q tests/scenario/test_outage.py
+outage: venv ## let Slack be away for five minutes, in four ways, and see what is lost
+	@NCCL_DNS_OUTAGE_S=300 .venv/bin/python -m pytest -q -s tests/scenario/test_outage.py
 
 lock: venv ## remake the locks (UPGRADE=1 takes newer versions)
 	@scripts/lock

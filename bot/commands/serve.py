@@ -18,7 +18,7 @@ from pathlib import Path
 
 from starlette.routing import Route
 
-from bot.app import build, network_of, recovering
+from bot.app import build, endpoints, network_of, recovering
 from bot.chat import deciding, summing
 from bot.chat.desk import Desk
 from bot.chat.errors import AwayError
@@ -30,10 +30,11 @@ from bot.chat.rendering import Renderer
 from bot.chat.rules import Rules
 from bot.chat.slack import SlackChat
 from bot.chat.socket import SILENT_S, Socket
+from bot.commands.heartbeat import beat
 from bot.errors import BotError, StoreError
 from bot.incidents.store import Store
 from bot.network.way import Network
-from bot.settings import Settings, SettingsError, SlackSettings, load
+from bot.settings import HeartbeatSettings, Settings, SettingsError, SlackSettings, load
 from bot.settings.secrets import secret
 from bot.triage.services import Services
 from bot.web import health, slack
@@ -47,6 +48,8 @@ _AWAY_S = 5.0
 #: Who ends an incident by a click sums it up at once; this is for all others.
 _ENDED_EVERY_S = 5.0
 _FORGET_EVERY_S = 3600.0
+#: An outage of DNS finds no address older than this.
+_REFRESH_EVERY_S = 600.0
 #: An event comes again for up to a day.
 _REPEATED = timedelta(days=2)
 _GRACE = timedelta(seconds=20)
@@ -132,6 +135,10 @@ async def running(
             _over_and_over(partial(summing.say_ended, desk, set()), every_s=_ENDED_EVERY_S),
             *([_over_and_over(desk.recovery.reconcile)] if desk.recovery else []),
             _over_and_over(partial(_forget, desk, settings.store.keep), every_s=_FORGET_EVERY_S),
+            _over_and_over(
+                partial(network.names.refresh, endpoints(settings)), every_s=_REFRESH_EVERY_S
+            ),
+            *entry.heartbeat(settings.heartbeat),
         )
         await stack.enter_async_context(_beside(*loops))
         yield Serving(desk=desk, intake=intake, socket=socket, port=port)
@@ -246,6 +253,11 @@ class _Entry:
         finally:
             self.open.clear()
             await socket.close()
+
+    def heartbeat(self, told: HeartbeatSettings) -> tuple[Awaitable[None], ...]:
+        """Return what tells the watchdog of the settings, if there is one."""
+        url = told.url.get_secret_value()
+        return (beat(url, told.every, self.network, self._ready),) if url else ()
 
     async def _ready(self) -> health.Readiness:
         problems = []

@@ -1,6 +1,7 @@
 """The settings: one tree, read from a file, the environment and files of secrets."""
 
 from bot.settings.load import config_path, load
+from bot.settings.network import HeartbeatSettings, NetworkSettings
 from bot.settings.secrets import SettingsError
 from bot.settings.slack import SlackSettings
 from bot.settings.tree import (
@@ -9,7 +10,6 @@ from bot.settings.tree import (
     JumpSettings,
     Level,
     LoginSettings,
-    NetworkSettings,
     RestSettings,
     Settings,
     SshSettings,
@@ -18,6 +18,7 @@ from bot.settings.tree import (
 __all__ = [
     "CloudSettings",
     "ClusterSettings",
+    "HeartbeatSettings",
     "JumpSettings",
     "Level",
     "LoginSettings",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +13,7 @@ from playground.slack.acting import Acting
 from playground.slack.app import AppConfig
 from playground.slack.clock import Clock, RealClock
 from playground.slack.delivery import Delivery
+from playground.slack.door import Door
 from playground.slack.http_out import HttpTransport
 from playground.slack.model import Channel, Person
 from playground.slack.page import serving as page
@@ -41,10 +41,15 @@ class SlackServer:
     delivery: Delivery
     play: Play
     rates: Rates
-    port: int
+    door: Door
     bot_token: str = BOT_TOKEN
     app_token: str = APP_TOKEN
     signing_secret: str = SIGNING_SECRET
+
+    @property
+    def port(self) -> int:
+        """Return the port that everything is served at."""
+        return self.door.port
 
     @property
     def base_url(self) -> str:
@@ -86,10 +91,13 @@ class SlackServer:
     async def go_away(self, outage: Outage = Outage.DROP) -> None:
         """Be out of reach: connections end, requests fail, until `come_back`."""
         self.web.outage = outage
+        if outage is Outage.CLOSED:
+            await self.door.close()
         await self.sockets.close()
 
-    def come_back(self) -> None:
-        """Be there again."""
+    async def come_back(self) -> None:
+        """Be there again, at the same port."""
+        await self.door.open()
         self.web.outage = Outage.NONE
 
 
@@ -103,27 +111,25 @@ async def running(
     rates_on: bool = True,
     guide: Guide | None = None,
     host: str = "127.0.0.1",
-    through: int = 0,
     tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[SlackServer]:
     """Run a workspace on 127.0.0.1 with one app installed; port 0 lets the kernel choose one.
 
     The app is reached by Socket Mode, or at `request_url` where one is given. The page at
-    `base_url` shows the guide's steps. Apps are told to call it `host`, and to come by the port
-    `through` where one is given; with `tls` they come by https.
+    `base_url` shows the guide's steps. Apps are told to call it `host`; with `tls`
+    they come by https.
     """
     clock = clock or RealClock()
-    listening = socket.create_server(("127.0.0.1", port))
-    chosen = listening.getsockname()[1]
-    place = f"{host}:{through or chosen}"
-    server = _wired(app or AppConfig(), clock, request_url, chosen, place, secure=tls is not None)
+    door = Door(port, tls)
+    place = f"{'https' if tls else 'http'}://{host}:{door.port}"
+    server = _wired(app or AppConfig(), clock, request_url, door, place)
     server.rates.on = rates_on
     server.play.guide = guide
     served = application(server.web)
     served.add_routes([*server.play.routes(), *page.routes()])
     runner = web.AppRunner(served, handle_signals=False, access_log=None, shutdown_timeout=1)
     await runner.setup()
-    await web.SockSite(runner, listening, ssl_context=tls).start()
+    await door.serve(runner)
     try:
         yield server
     finally:
@@ -135,15 +141,12 @@ async def running(
         await runner.cleanup()
 
 
-def _wired(
-    app: AppConfig, clock: Clock, request_url: str, port: int, place: str, *, secure: bool
-) -> SlackServer:
-    safe = "s" if secure else ""
+def _wired(app: AppConfig, clock: Clock, request_url: str, door: Door, place: str) -> SlackServer:
     world = Workspace(
         clock=clock,
         app=app,
-        base_url=f"http{safe}://{place}",
-        socket_url=f"ws{safe}://{place}",
+        base_url=place,
+        socket_url=f"ws{place.removeprefix('http')}",
     )
     settle(world)
     rates = Rates(clock=clock)
@@ -162,5 +165,5 @@ def _wired(
         delivery=delivery,
         play=Play(world=world, delivery=delivery, sockets=sockets, by_http=http is not None),
         rates=rates,
-        port=port,
+        door=door,
     )

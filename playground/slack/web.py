@@ -31,6 +31,7 @@ class Outage(enum.Enum):
     NONE = "Slack is there"
     REFUSE = "every request is answered with 503"
     DROP = "every connection is cut"
+    CLOSED = "nobody listens: connections are refused"
     HANG = "connections are taken, and nothing is ever answered"
 
 
@@ -62,7 +63,7 @@ class Web:
         """Return what is answered during an outage; None when there is none."""
         while self.outage is Outage.HANG:  # noqa: ASYNC110 - tests set the field, no event
             await asyncio.sleep(_LOOK_S)
-        if self.outage is Outage.DROP and request.transport:
+        if self.outage in {Outage.DROP, Outage.CLOSED} and request.transport:
             request.transport.abort()
         if self.outage is Outage.NONE:
             return None

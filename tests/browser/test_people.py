@@ -74,7 +74,7 @@ async def test_an_app_that_is_away_is_said(look: Opener, slack: SlackServer) -> 
     slack.web.outage = type(slack.web.outage).REFUSE
     await slack.sockets.close()
     await expect(notice).to_contain_text("The app is not connected yet")
-    slack.come_back()
+    await slack.come_back()
 
 
 async def test_what_begins_is_completed(look: Opener) -> None:

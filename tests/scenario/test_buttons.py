@@ -254,5 +254,5 @@ async def test_a_late_form(stage: Stage, slack: SlackServer, ada: Acting) -> Non
     await until(lambda: stage.bot.intake.busy)
     for trigger in slack.world.triggers.values():
         trigger.expires -= timedelta(seconds=10)
-    slack.come_back()
+    await slack.come_back()
     await stage.whispered(HERE, "ada", "took too long to open a form")

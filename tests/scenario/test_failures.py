@@ -95,7 +95,7 @@ async def test_slack_does_not_answer_for_a_while(
     await ada.commands(HERE, f"/nccl-dns {PASTE}")
     await until(lambda: stage.bot.intake.busy)
     assert not [one for one in stage.messages(HERE) if one.bot_id]
-    slack.come_back()
+    await slack.come_back()
     await stage.report(HERE)
     await stage.idle()
     reports = [one for one in stage.messages(HERE) if one.bot_id and "Level 0" in text_of(one)]
@@ -105,7 +105,7 @@ async def test_slack_does_not_answer_for_a_while(
 async def test_slack_is_gone_and_comes_back(stage: Stage, slack: SlackServer, ada: Acting) -> None:
     """After an outage the connection is there again by itself, and the bot answers."""
     await slack.go_away()
-    slack.come_back()
+    await slack.come_back()
     await until(lambda: slack.sockets.connections)
     await ada.commands(HERE, f"/nccl-dns {PASTE}")
     await stage.report(HERE)

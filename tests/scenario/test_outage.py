@@ -34,7 +34,7 @@ def _reports(stage: Stage, host: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("outage", [Outage.DROP, Outage.REFUSE, Outage.HANG])
+@pytest.mark.parametrize("outage", [Outage.DROP, Outage.CLOSED, Outage.REFUSE, Outage.HANG])
 async def test_an_outage(slack: SlackServer, tmp_path: Path, ada: Acting, outage: Outage) -> None:
     """Commands acknowledged as it began are answered after it, once; a card expires meanwhile.
 
@@ -55,6 +55,7 @@ async def test_an_outage(slack: SlackServer, tmp_path: Path, ada: Acting, outage
                 paste = PASTE.replace("node-8", f"gpu-{number}")
                 assert not (await ada.commands(HERE, f"/nccl-dns {paste}")).failed
             await slack.go_away(outage)
+            print(f"\n{outage.name}: away for {LASTS_S:.0f} s, 3 commands acknowledged before")
             desk, now = stage.bot.desk, stage.bot.desk.now
             desk.now = lambda: now() + timedelta(minutes=31)
             await asyncio.sleep(LASTS_S)
@@ -66,12 +67,15 @@ async def test_an_outage(slack: SlackServer, tmp_path: Path, ada: Acting, outage
             assert stage.bot.intake.counts["received"] >= 5
             assert await desk.store.deliveries.undone() == 3
 
-            slack.come_back()
+            await slack.come_back()
+            back = asyncio.get_running_loop().time()
             await until(lambda: "Expired: node-8" in text_of(card), within=_BACK_S)
             await until(lambda: slack.sockets.connections, within=_BACK_S)
             for number in range(3):
                 await until(partial(_reports, stage, f"gpu-{number}"), within=_BACK_S)
             await stage.idle()
+            after_s = asyncio.get_running_loop().time() - back
+            print(f"{outage.name}: 3 reports and 1 expired card said {after_s:.1f} s after it")
             assert [len(_reports(stage, f"gpu-{number}")) for number in range(3)] == [1, 1, 1]
             assert stage.bot.intake.counts["failed"] == 0
             await ada.commands(HERE, "/nccl-dns help")

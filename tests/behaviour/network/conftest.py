@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from playground.kubernetes.tls import server_context
 from tests.behaviour.network.server import NAME, Secure, secure
+from tests.dead_names import break_names
 from tests.forward_proxy import ForwardProxy, forward_proxy
 
 
@@ -39,11 +38,4 @@ async def proxy() -> AsyncIterator[ForwardProxy]:
 @pytest.fixture
 def nobody_answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Return what breaks every lookup of a name in this process, as a dead resolver does."""
-    real = socket.getaddrinfo
-
-    def broken(host: Any, *args: Any, **more: Any) -> Any:  # noqa: ANN401 - the library's own
-        if isinstance(host, str) and host.endswith(".test"):
-            raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
-        return real(host, *args, **more)
-
-    return lambda: monkeypatch.setattr(socket, "getaddrinfo", broken)
+    return lambda: break_names(monkeypatch)

@@ -69,7 +69,7 @@ async def secure(context: ssl.SSLContext, ca_file: Path) -> AsyncIterator[Secure
 
 async def ask_cloud(url: str, network: Network, tls_name: str = "") -> None:
     """Ask the cloud whose key it is."""
-    credentials = Credentials(access_key_id="a" * 22, secret_key="b" * 43)  # noqa: S106 - nobody's
+    credentials = Credentials(access_key_id="a" * 22, secret_key="b" * 43)
     transport = Transport(network, tls_name=tls_name)
     async with open_session(endpoint(f"{url}/v1"), credentials, transport=transport) as session:
         assert (await check_key(session)).user == "ada@example.com"

@@ -292,7 +292,7 @@ async def test_slack_can_be_away(client: AsyncWebClient, slack: SlackServer) -> 
     await slack.go_away(Outage.DROP)
     with pytest.raises(aiohttp.ClientError):
         await client.auth_test()
-    slack.come_back()
+    await slack.come_back()
     assert (await client.auth_test())["ok"]
 
 

@@ -322,7 +322,7 @@ async def test_during_an_outage_nothing_is_answered_and_sockets_end(
         await slack.go_away()
         with pytest.raises(aiohttp.ClientError):
             await bot_client(slack).auth_test()
-        slack.come_back()
+        await slack.come_back()
         await until(lambda: slack.sockets.connections)
 
 

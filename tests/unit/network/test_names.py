@@ -14,6 +14,7 @@ from bot.network import names as module
 from bot.network.names import Names
 
 pytestmark = pytest.mark.anyio
+ELSE = "names do not resolve where the bot runs."
 THEN = datetime(2026, 3, 4, 14, 2, tzinfo=UTC)
 
 
@@ -58,7 +59,7 @@ def made(dns: Dns, file: Path | None = None) -> Names:
 
 
 async def test_nobody_answers(dns: Dns, caplog: pytest.LogCaptureFixture) -> None:
-    """The last good addresses are used, said as such, logged once, and forgotten when it is over."""
+    """The last good addresses are used, said as such, and logged once, until it is over."""
     names = made(dns)
     assert not (await names.addresses("slurm.lab")).is_last_known
     dns.fails()
@@ -68,8 +69,7 @@ async def test_nobody_answers(dns: Dns, caplog: pytest.LogCaptureFixture) -> Non
     assert {one.addresses for one in found} == {("10.0.0.5",)}
     assert all(one.is_last_known and one.at == THEN for one in found)
     assert names.notes() == (
-        "slurm.lab is reached at its last known address 10.0.0.5 (from 14:02 UTC): names do not "
-        "resolve where the bot runs.",
+        f"slurm.lab is reached at its last known address 10.0.0.5 (from 14:02 UTC): {ELSE}",
     )
     assert len(caplog.records) == 1
     assert "10.0.0.5" in caplog.text
