@@ -130,7 +130,7 @@ async def build(
 
 
 def endpoints(settings: Settings) -> frozenset[str]:
-    """Return the hosts of the settings' APIs: an outage of DNS should find their addresses known."""
+    """Return the hosts of the settings' APIs, whose addresses are kept for an outage of DNS."""
     urls = [rest.url for one in settings.clusters.values() if (rest := one.rest)]
     if settings.cloud.kind != "none":
         urls.append(str(endpoint(settings.cloud.base_url)))
@@ -211,7 +211,11 @@ async def recovering(settings: Settings, services: Services) -> AsyncIterator[Re
         ) as engine:
             opened.append(engine)
             proposer = Proposer(
-                store=store, world=world, limits=services.limits, waits=waits.approval
+                store=store,
+                world=world,
+                limits=services.limits,
+                waits=waits.approval,
+                two_people=actions.by_two,
             )
             yield Recovery(store=store, engine=engine, proposer=proposer)
 

@@ -11,7 +11,7 @@ from slack_bolt.response import BoltResponse
 from bot.chat import threads
 from bot.chat.asker import Asker
 from bot.chat.desk import Desk
-from handlers.payloads import Json, asker_of
+from handlers.payloads import Json, asker_of, is_for
 
 _LOG = logging.getLogger(__name__)
 
@@ -22,6 +22,13 @@ def register(app: AsyncApp, desk: Desk) -> None:
     @app.middleware
     async def admit(body: Json, next: Callable[[], Awaitable[None]]) -> BoltResponse | None:  # noqa: A002 - Bolt's name
         event: Json = body.get("event") or {}
+        if not is_for(desk.identity.team, body):
+            _LOG.warning(
+                "an event of workspace %s was dropped: the bot token is for %s alone; take the app "
+                "out of the other one, or run a bot there",
+                body.get("team_id") or "unknown", desk.identity.team,
+            )  # fmt: skip
+            return BoltResponse(status=200)
         asker = asker_of(_kind(body), body)
         if event.get("bot_id") or not asker.user or asker.user == desk.identity.user:
             return BoltResponse(status=200)

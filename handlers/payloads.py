@@ -61,6 +61,24 @@ def of_click(body: Json) -> Asker:
     )
 
 
+def is_for(team: str, body: Json) -> bool:
+    """Tell whether an event was delivered for a workspace; clicks and commands say who clicked.
+
+    In shared channels an event's own `team_id` may be the other side's: `authorizations` names the
+    installation (https://docs.slack.dev/apis/events-api, "Event authorizations").
+    """
+    if "event" not in body:
+        return True
+    told = body.get("authorizations") or ()
+    if any(one.get("is_enterprise_install") for one in told):
+        return True
+    teams = {one.get("team_id") for one in told} or {
+        body.get("team_id"),
+        body.get("context_team_id"),
+    }
+    return team in teams
+
+
 def file_ids(message: Json) -> tuple[str, ...]:
     """Return the ids of a message's files."""
     return tuple(str(one["id"]) for one in message.get("files") or () if one.get("id"))

@@ -96,6 +96,7 @@ def _approval(
         proposed_by=asker.user,
         proposed_at=now,
         digest=seen(one, offer),
+        needs=2 if offer.rung in desk.rules.two_people else 1,
         ready_at=now,
         expires_at=now + desk.rules.approval,
     )

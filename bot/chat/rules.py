@@ -23,6 +23,8 @@ class Rules:
     groups: frozenset[str] = frozenset()
     #: how long a step waits for a decision
     approval: timedelta = timedelta(minutes=30)
+    #: steps that two people have to approve
+    two_people: frozenset[str] = frozenset()
     #: templates, see the settings
     console: str = ""
     job: str = ""

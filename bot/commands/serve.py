@@ -174,6 +174,7 @@ def _desk(
         users=frozenset(told.approvers.users),
         groups=frozenset(told.approvers.groups),
         approval=settings.waits.approval,
+        two_people=settings.actions.by_two,
         console=told.links.console,
         job=told.links.job,
         resources=told.links.resources,

@@ -7,7 +7,7 @@ import re
 from datetime import timedelta
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -32,6 +32,9 @@ def _node_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 NodePatterns = Annotated[tuple[str, ...], AfterValidator(_node_patterns)]
+
+
+StepName = Literal["restart_resolver", "reboot", "reset", "stop_start", "stop_for_support", "start"]
 
 
 class Level(IntEnum):
@@ -173,6 +176,14 @@ class ActionSettings(Part):
     """VMs under change at one moment."""
     an_hour: Annotated[int, Field(ge=1)] = 4
     """VMs changed within an hour."""
+    two_people: bool | tuple[StepName, ...] = False
+    """Whether every step needs two approvers, or which: ["reset", "stop_start"]."""
+
+    @property
+    def by_two(self) -> frozenset[str]:
+        """Return the steps that two people have to approve."""
+        told = self.two_people
+        return frozenset(get_args(StepName) if told is True else told or ())
 
 
 class WaitSettings(Part):
