@@ -11,6 +11,7 @@ from slack_bolt.response import BoltResponse
 from bot.chat import threads
 from bot.chat.asker import Asker
 from bot.chat.desk import Desk
+from bot.reports.slack.home import closed_to
 from handlers.payloads import Json, asker_of, is_for
 
 _LOG = logging.getLogger(__name__)
@@ -37,7 +38,10 @@ def register(app: AsyncApp, desk: Desk) -> None:
             await next()
             return None
         _LOG.info("%s of team %s was refused", asker.user, asker.team or "unknown")
-        if asker.channel and await _meant_us(desk, asker, event):
+        if event.get("type") == "app_home_opened":
+            # a message at each opening would pile up
+            await desk.chat.publish_home(asker.user, closed_to(why))
+        elif asker.channel and await _meant_us(desk, asker, event):
             await desk.explain(asker, why, next_step="A member of the workspace can ask me.")
         return BoltResponse(status=200)
 

@@ -17,6 +17,7 @@ from hashlib import sha256
 from typing import Any
 
 from bot.chat.errors import (
+    AwayError,
     ChatError,
     ClosedChannelError,
     GoneError,
@@ -81,8 +82,10 @@ class Outbox:
         try:
             made = await self.renderer.render(row, self.now())
             ts = await self._posted_before(row) or await self._posted(row, made.message)
-        except BaseException:
-            wait = min(_RETRY * 2**row.tries, _MOST_RETRY)
+        except BaseException as error:
+            # while Slack is away nothing is worn out by trying, and nobody waits once it is back
+            away = isinstance(error, AwayError)
+            wait = _RETRY if away else min(_RETRY * 2**row.tries, _MOST_RETRY)
             await self.messages.release(row.id, by=self.me, until=self.now() + wait)
             raise
         sent = await self.messages.sent(

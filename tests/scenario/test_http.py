@@ -16,6 +16,7 @@ from playground.slack.http_out import HttpTransport
 from playground.slack.server import SlackServer, running
 from tests.scenario.logs import PASTE
 from tests.scenario.stage import Stage, app, bot, settings, text_of
+from tests.scenario.test_faults import goes_on
 
 pytestmark = pytest.mark.anyio
 HERE = "training-oncall"
@@ -65,7 +66,7 @@ async def test_everything_works_over_http(http: Http) -> None:
     await http.stage.report(direct)
 
 
-async def test_a_forged_signature(http: Http) -> None:
+async def test_a_forged_signature(http: Http, caplog: pytest.LogCaptureFixture) -> None:
     """A request that is not signed with the secret is refused and does nothing."""
     await http.ada.commands(HERE, "/nccl-dns help")
     await http.stage.idle()
@@ -78,15 +79,20 @@ async def test_a_forged_signature(http: Http) -> None:
         unsigned = await client.post(http.url("/slack/events"), content=forged.body)
     assert answer.status_code == unsigned.status_code == 401
     assert http.stage.bot.intake.counts["received"] == 1
+    assert "wrong or old signature" in caplog.text
+    await goes_on(http.stage, http.ada)
 
 
-async def test_clocks_that_differ(http: Http) -> None:
+async def test_clocks_that_differ(http: Http, caplog: pytest.LogCaptureFixture) -> None:
     """A request whose time is ten minutes off is refused: it could be an old one."""
     http.way.skew = timedelta(minutes=-10)
     outcome = await http.ada.commands(HERE, "/nccl-dns help")
     assert outcome.failed == "http_error"
     assert "five minutes" in str(outcome.body)
     assert not http.stage.bot.intake.counts["received"]
+    assert "clocks differ?" in caplog.text
+    http.way.skew = timedelta(0)
+    await goes_on(http.stage, http.ada)
 
 
 async def test_a_replayed_request(http: Http) -> None:
@@ -100,6 +106,7 @@ async def test_a_replayed_request(http: Http) -> None:
     assert http.stage.bot.intake.counts == {
         "received": 1, "repeated": 1, "refused": 0, "failed": 0,
     }  # fmt: skip
+    await goes_on(http.stage, http.ada)
 
 
 @pytest.mark.parametrize(

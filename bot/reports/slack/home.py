@@ -10,7 +10,7 @@ from slack_sdk.models.blocks import Block, ContextBlock, DividerBlock, SectionBl
 from bot.reports.slack import fitting
 from bot.reports.slack.marking import Markup, bold, clock, joined, marked, mention
 from bot.reports.slack.message import View
-from bot.reports.slack.parts import actions, age, button, header, web
+from bot.reports.slack.parts import actions, age, button, header, line, lines, web
 from bot.reports.slack.values import LABELS, Action, Incident, Link, Waiting
 
 #: More of a kind than these are counted, not listed.
@@ -39,6 +39,11 @@ def home(
             ContextBlock(block_id="as-of", elements=[marked(joined("As of", clock(now)))]),
         ]
     )
+
+
+def closed_to(why: str) -> View:
+    """Return the Home tab of somebody who is not answered, with the reason and nothing else."""
+    return fitting.home(blocks=[lines("closed", line(why))])
 
 
 def _part(name: str, title: str, blocks: Iterator[Block], count: int) -> Iterator[Block]:
