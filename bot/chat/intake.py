@@ -25,8 +25,9 @@ ACK_BOUND_S = 1.0
 _LEASE = timedelta(seconds=15)
 #: Until the work begins: an insert that was given up may succeed later, with nobody to work on it.
 _FIRST_LEASE = timedelta(seconds=4)
-#: Deliveries that are worked on at one time; most of them wait, for turns and for Slack.
-_AT_ONCE = 64
+#: Deliveries that are worked on at one time. Nearly all of them wait: for turns, which bound the
+#: work, or for a quiet moment to say the rest; fewer would keep new ones from their turn.
+_AT_ONCE = 256
 _AWAY_S = 2.0
 _MOST_AWAY_S = 15.0
 _AFTER_FAILURE = timedelta(seconds=5)

@@ -17,6 +17,7 @@ from bot.chat.errors import AwayError, ClosedChannelError, NotMemberError
 from bot.chat.mapping import kept
 from bot.chat.placing import link, say_where
 from bot.chat.rendering import EVIDENCE, PROBES, REVISED
+from bot.chat.turns import Turn
 from bot.diagnosis.redact import redact
 from bot.errors import BotError
 from bot.incidents.ids import new_id
@@ -27,6 +28,8 @@ from bot.schedulers import ids
 
 #: A report that is there within this time needs no placeholder before it.
 _AT_ONCE_S = 0.4
+#: After this much more time a report is slow, and others go before the rest of it.
+_SLOW_S = 0.6
 
 __all__ = ["Wanted", "add", "again", "key_of", "look"]
 
@@ -37,8 +40,8 @@ async def look(desk: Desk, asker: Asker, wanted: Wanted) -> Incident | None:
     What was asked about before has one thread: in another channel a card links to it. Returns the
     incident where its report is here and new.
     """
-    async with desk.turns.first():
-        seen = await _first(desk, asker, wanted)
+    async with desk.turns.first() as turn:
+        seen = await _first(desk, asker, wanted, turn)
     if seen is None:
         return None
     incident, parent, found = seen
@@ -47,7 +50,7 @@ async def look(desk: Desk, asker: Asker, wanted: Wanted) -> Incident | None:
 
 
 async def _first(
-    desk: Desk, asker: Asker, wanted: Wanted
+    desk: Desk, asker: Asker, wanted: Wanted, turn: Turn
 ) -> tuple[Incident, Message, Found] | None:
     """Make the report itself; None where it came to nothing, or is in another thread."""
     try:
@@ -64,6 +67,9 @@ async def _first(
     try:
         if not await _within(checking, _AT_ONCE_S) and not await _placed(desk, asker, incident):
             return None
+        if not await _within(checking, _SLOW_S):
+            # it waits for a machine, the cloud or a scheduler: nobody else has to
+            turn.pass_on()
         found = await checking
     finally:
         checking.cancel()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 #: First reports that are made at one time: more of them at once make each one later.
@@ -22,19 +22,41 @@ class Turns:
         self._quiet.set()
 
     @asynccontextmanager
-    async def first(self) -> AsyncIterator[None]:
-        """Make a first report within the block."""
+    async def first(self) -> AsyncIterator[Turn]:
+        """Make a first report within the block, which may pass its turn on before it ends."""
         self._first += 1
         self._quiet.clear()
+        turn = Turn(self._over)
         try:
-            async with self._free:
-                yield
+            await self._free.acquire()
+            turn.taken = True
+            yield turn
         finally:
-            self._first -= 1
-            if not self._first:
-                self._quiet.set()
+            turn.pass_on()
+
+    def _over(self, *, taken: bool) -> None:
+        if taken:
+            self._free.release()
+        self._first -= 1
+        if not self._first:
+            self._quiet.set()
 
     async def others(self) -> None:
         """Wait until nobody waits for a first report, for a while at most."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._quiet.wait(), _MOST_S)
+
+
+class Turn:
+    """One report's turn."""
+
+    def __init__(self, over: Callable[..., None]) -> None:
+        self._over = over
+        self.taken = False
+        self._passed = False
+
+    def pass_on(self) -> None:
+        """Let the next one begin: what is waited for now costs nothing here."""
+        if not self._passed:
+            self._passed = True
+            self._over(taken=self.taken)

@@ -36,7 +36,7 @@ from bot.incidents.store import Store
 from bot.network.way import Network
 from bot.settings import HeartbeatSettings, Settings, SettingsError, SlackSettings, load
 from bot.settings.secrets import secret
-from bot.triage.services import Services
+from bot.triage.services import Services, sharing
 from bot.web import health, slack
 from bot.web.server import serving
 
@@ -119,7 +119,8 @@ async def running(
         chat = SlackChat(_needed(told, "bot_token"), base_url=told.base_url, network=network)
         await stack.enter_async_context(chat.connected())
         identity = await _identity(chat)
-        desk = _desk(settings, told, services, chat, identity)
+        shared = await stack.enter_async_context(sharing(services))
+        desk = _desk(settings, told, shared, chat, identity)
         desk.recovery = await stack.enter_async_context(recovering(settings, services))
         intake = _intake(desk)
         entry = _Entry(settings=told, desk=desk, intake=intake, network=network)

@@ -93,11 +93,12 @@ def is_address(host: str) -> bool:
     """Tell whether a host is spelled as an IPv4 or IPv6 address."""
     from ipaddress import ip_address
 
-    if ":" not in host and not host[-1:].isdigit():
-        # most names end here; asking the library is slow for the many ranks of a large job
+    plain = host.split("%", 1)[0]
+    if ":" not in plain and not plain.replace(".", "").isdigit():
+        # names end here; asking the library is slow for the many ranks of a large job
         return False
     try:
-        ip_address(host.strip("[]").split("%", 1)[0])
+        ip_address(plain.strip("[]"))
     except ValueError:
         return False
     return True

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from ipaddress import ip_address
 from typing import Generic, Protocol, TypeVar
 
@@ -83,7 +84,10 @@ def match(host: Host, vms: Iterable[V]) -> Match[V]:
     else is told must agree. Raises MatchError for none, for two, and for a contradiction: never a
     pick.
     """
-    known = list({vm.id: vm for vm in vms}.values())
+    return _match(host, _Known(vms))
+
+
+def _match(host: Host, known: _Known[V]) -> Match[V]:
     by_id = [
         (how, _with_id(known, wanted, host.name, how))
         for how, wanted in (("uuid", host.uuid), ("providerID", _id_of(host.provider_id)))
@@ -93,11 +97,11 @@ def match(host: Host, vms: Iterable[V]) -> Match[V]:
         return _by_id(host, known, by_id)
     if is_address(host.name):
         address = host.name.strip("[]")
-        vm = _one([vm for vm in known if _has(vm, address)], f"the address {address}")
+        vm = _one(known.at(address), f"the address {address}")
         return Match(host=host.name, vm=vm, by=("address",))
-    vm = _one(_named(known, host.name), f"the name {short_name(host.name)}")
+    vm = _one(known.named(host.name), f"the name {short_name(host.name)}")
     if host.address and is_address(host.address) and vm.private_ips:
-        if not _has(vm, host.address):
+        if vm not in known.at(host.address):
             message = (
                 f"{host.name} has the address {host.address} in the scheduler, but VM {_say(vm)} "
                 "has another one: it may be a namesake. Its SMBIOS UUID settles it."
@@ -109,12 +113,12 @@ def match(host: Host, vms: Iterable[V]) -> Match[V]:
 
 def match_all(hosts: Iterable[Host], vms: Iterable[V]) -> Matches[V]:
     """Match many hosts; also two hosts that come out as one VM are an error, for both."""
-    known = list(vms)
+    known = _Known(vms)
     found: dict[str, Match[V]] = {}
     errors: dict[str, str] = {}
     for host in hosts:
         try:
-            found[host.name] = match(host, known)
+            found[host.name] = _match(host, known)
         except MatchError as error:
             errors[host.name] = str(error)
     hosts_of: dict[str, list[str]] = {}
@@ -128,7 +132,7 @@ def match_all(hosts: Iterable[Host], vms: Iterable[V]) -> Matches[V]:
     return Matches(found=found, errors=errors)
 
 
-def _by_id(host: Host, known: Sequence[V], by_id: Sequence[tuple[str, V]]) -> Match[V]:
+def _by_id(host: Host, known: _Known[V], by_id: Sequence[tuple[str, V]]) -> Match[V]:
     vm = by_id[0][1]
     for how, other in by_id:
         if other.id != vm.id:
@@ -140,7 +144,7 @@ def _by_id(host: Host, known: Sequence[V], by_id: Sequence[tuple[str, V]]) -> Ma
     ways = tuple(how for how, _ in by_id)
     if is_address(host.name):
         return Match(host=host.name, vm=vm, by=ways)
-    named = _named(known, host.name)
+    named = known.named(host.name)
     if any(one.id == vm.id for one in named):
         return Match(host=host.name, vm=vm, by=(*ways, "name"))
     if named:
@@ -152,10 +156,8 @@ def _by_id(host: Host, known: Sequence[V], by_id: Sequence[tuple[str, V]]) -> Ma
     return Match(host=host.name, vm=vm, by=ways)
 
 
-def _with_id(known: Sequence[V], wanted: str, host: str, how: str) -> V:
-    plain = _plain(wanted)
-    found = [vm for vm in known if _plain(vm.id) == plain]
-    return _one(found, f"the {how} {wanted} that {host} reports")
+def _with_id(known: _Known[V], wanted: str, host: str, how: str) -> V:
+    return _one(known.with_id(wanted), f"the {how} {wanted} that {host} reports")
 
 
 def _one(found: Sequence[V], what: str) -> V:
@@ -175,13 +177,46 @@ def _one(found: Sequence[V], what: str) -> V:
     return found[0]
 
 
-def _named(known: Sequence[V], name: str) -> list[V]:
-    return [vm for vm in known if short_name(vm.name) == short_name(name)]
+class _Known(Generic[V]):
+    """VMs by whatever a host may be known by, each put in order once: hosts and VMs are many."""
+
+    def __init__(self, vms: Iterable[V]) -> None:
+        self._vms = tuple({vm.id: vm for vm in vms}.values())
+
+    def named(self, name: str) -> Sequence[V]:
+        """Return the VMs of a name."""
+        return self._by_name.get(short_name(name), ())
+
+    def with_id(self, identity: str) -> Sequence[V]:
+        """Return the VMs of an ID, however that is spelled."""
+        return self._by_id.get(_plain(identity), ())
+
+    def at(self, address: str) -> Sequence[V]:
+        """Return the VMs that have an address, however that is spelled."""
+        return self._by_address.get(_binary(address), ())
+
+    @cached_property
+    def _by_name(self) -> Mapping[Hashable, Sequence[V]]:
+        return self._by(lambda vm: {short_name(vm.name)})
+
+    @cached_property
+    def _by_id(self) -> Mapping[Hashable, Sequence[V]]:
+        return self._by(lambda vm: {_plain(vm.id)})
+
+    @cached_property
+    def _by_address(self) -> Mapping[Hashable, Sequence[V]]:
+        return self._by(lambda vm: {_binary(one) for one in vm.private_ips if is_address(one)})
+
+    def _by(self, keys: Callable[[V], Iterable[Hashable]]) -> Mapping[Hashable, Sequence[V]]:
+        found: dict[Hashable, list[V]] = {}
+        for vm in self._vms:
+            for key in keys(vm):
+                found.setdefault(key, []).append(vm)
+        return found
 
 
-def _has(vm: VmLike, address: str) -> bool:
-    wanted = ip_address(address.strip("[]").split("%", 1)[0])
-    return any(ip_address(one) == wanted for one in vm.private_ips if is_address(one))
+def _binary(address: str) -> Hashable:
+    return ip_address(address.strip("[]").split("%", 1)[0])
 
 
 def _id_of(provider_id: str | None) -> str | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.clouds.port import Cloud
+from bot.clouds.shared import SharedReads
 from bot.clouds.timing import utc_now
 from bot.hosts.port import Hosts
 from bot.hosts.probes import ProofKind
@@ -71,3 +73,26 @@ class Services:
     def known_clusters(self) -> tuple[Cluster, ...]:
         """Return the clusters as the grammar of job IDs takes them."""
         return tuple(one.known_as for one in self.clusters.values())
+
+
+@asynccontextmanager
+async def sharing(services: Services) -> AsyncIterator[Services]:
+    """Yield the services for many who ask at once: they share each cloud's listing of its VMs.
+
+    Whoever acts on a VM takes the services themselves, which read anew.
+    """
+    async with AsyncExitStack() as stack:
+        shared: dict[int, SharedReads] = {}
+
+        def share(cloud: Cloud | None) -> Cloud | None:
+            if cloud is None:
+                return None
+            if id(cloud) not in shared:
+                shared[id(cloud)] = SharedReads(cloud)
+                stack.push_async_callback(shared[id(cloud)].close)
+            return shared[id(cloud)]
+
+        clusters = {
+            name: replace(one, cloud=share(one.cloud)) for name, one in services.clusters.items()
+        }
+        yield replace(services, clusters=clusters, cloud=share(services.cloud))

@@ -9,16 +9,46 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import resource
 import signal
 import sys
 import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from bot.commands.serve import running, settle
 from bot.settings import load
+from tests.benchmarks.measure import ROOT, CommandFailedError
 
 _EVERY_S = 0.005
+_MOST_S = 120.0
+
+
+@asynccontextmanager
+async def started(
+    config: Path, out: Path, *, environ: Mapping[str, str]
+) -> AsyncIterator[Callable[[], None]]:
+    """Run the bot in a process of its own; yield what lets it begin to note anew.
+
+    What it noted is in `out` after the block. Raises CommandFailedError where it does not start.
+    """
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.benchmarks.served", str(config), str(out),
+        cwd=ROOT, stdout=asyncio.subprocess.PIPE, env={**os.environ, **environ},
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        said = await asyncio.wait_for(process.stdout.readline(), _MOST_S)
+        if said.strip() != b"ready":
+            raise CommandFailedError("The bot did not start; its words are above.")
+        yield partial(process.send_signal, signal.SIGUSR1)
+    finally:
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        await asyncio.wait_for(process.wait(), _MOST_S)
 
 
 async def _watched(pauses: list[float]) -> None:
@@ -36,7 +66,7 @@ async def _serve(config: Path, out: Path) -> None:
     pauses: list[float] = []
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     loop.add_signal_handler(signal.SIGUSR1, pauses.clear)
-    async with running(load(config), environ={}):
+    async with running(load(config)):
         watching = asyncio.create_task(_watched(pauses))
         settle()
         print("ready", flush=True)
