@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bot.chat.desk import Desk
 from bot.chat.mapping import approval_shown, checked_of, incident_shown
 from bot.incidents.incident import Incident, IncidentState
@@ -17,8 +19,8 @@ async def publish(desk: Desk, user: str) -> None:
     over = [one for one in recent if one.state is not IncidentState.OPEN]
     view = home(
         waiting=await _waiting(desk, user),
-        opened=[await _shown(desk, one) for one in opened],
-        recent=[await _shown(desk, one) for one in over],
+        opened=await _shown(desk, opened),
+        recent=await _shown(desk, over),
         now=desk.now(),
     )
     await desk.chat.publish_home(user, view)
@@ -36,5 +38,9 @@ async def _waiting(desk: Desk, user: str) -> tuple[Waiting, ...]:
     return tuple(found)
 
 
-async def _shown(desk: Desk, incident: Incident) -> values.Incident:
-    return incident_shown(incident, permalink=await desk.permalink(incident))
+async def _shown(desk: Desk, incidents: Sequence[Incident]) -> list[values.Incident]:
+    """Return incidents as the tab takes them; those that are only counted need no address."""
+    listed = [
+        incident_shown(one, permalink=await desk.permalink(one)) for one in incidents[:MOST_LISTED]
+    ]
+    return listed + [incident_shown(one) for one in incidents[MOST_LISTED:]]

@@ -55,10 +55,15 @@ async def fill(url: str, count: int, checked: Sequence[Check], *, team: str, cha
             await connection.execute(insert(table), told)
 
 
+def ts(number: int) -> str:
+    """Return the time of an incident's parent, which is its name in its channel."""
+    return f"1700000000.{number:06d}"
+
+
 def _parent(one: Incident, number: int) -> Message:
     return Message(
         id=new_id(LONG), incident_id=one.id, purpose=PARENT, team=one.team or "",
-        channel=one.channel or "", created_at=one.opened_at, ts=f"1700000000.{number:06d}",
+        channel=one.channel or "", created_at=one.opened_at, ts=ts(number),
         posted_at=one.opened_at, shown=_REVISIONS, due=_REVISIONS, tries=1,
     )  # fmt: skip
 

@@ -23,9 +23,10 @@ from playground.fleet.jobs import HIT
 from playground.fleet.simulated import SimulatedFleet
 from playground.fleet.world import running as fleet_running
 from playground.slack.app import AppConfig
+from playground.slack.model import Message
 from playground.slack.server import SlackServer
 from playground.slack.server import running as workspace
-from playground.slack.workspace import TEAM
+from playground.slack.workspace import BOT_USER, TEAM
 from tests.behaviour.store.postgres import running as postgres
 from tests.benchmarks import held
 from tests.benchmarks.held import Check
@@ -89,8 +90,11 @@ async def measured(folder: Path, kept: Kept, mix: Mix, *, rounds: int = _ROUNDS)
         workspace(app=app, rates_on=False) as slack,
         fleet_running(state_dir=folder / "fleet") as fleet,
     ):
-        here = slack.channel(HERE).id
-        await held.fill(kept.url, kept.incidents, kept.checks, team=TEAM, channel=here)
+        here = slack.channel(HERE)
+        await held.fill(kept.url, kept.incidents, kept.checks, team=TEAM, channel=here.id)
+        for number in range(kept.incidents):
+            ts = held.ts(number)
+            here.messages[ts] = Message(ts=ts, channel=here.id, user=BOT_USER)
         environ = {
             "NCCL_DNS_STORE__URL": kept.url,
             "NCCL_DNS_SLACK__BOT_TOKEN": slack.bot_token,
