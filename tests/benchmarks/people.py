@@ -145,7 +145,9 @@ class People:
         """Return the reports in a channel, and the cards that link to one."""
         request = self.asked[channel]
         said = self.slack.world.channels[channel].messages.values()
-        return [one for one in said if one.bot_id and _answers(json.dumps(one.blocks), request.word)]
+        return [
+            one for one in said if one.bot_id and _answers(json.dumps(one.blocks), request.word)
+        ]
 
     @property
     def whispers(self) -> int:
@@ -259,4 +261,3 @@ async def in_time(condition: Callable[[], bool]) -> bool:
     except CommandFailedError:
         return False
     return True
-

@@ -55,9 +55,7 @@ async def _judged() -> None:
 def _say(slack: SlackServer, channel: Channel, word: str, *, control: str = "more") -> None:
     blocks: list[dict[str, object]] = [{"type": "actions", "action_id": control, "about": word}]
     ts = slack.world.new_ts()
-    said = Message(
-        ts=ts, channel=channel.id, user="U0", bot_id="B0", text=word, blocks=blocks
-    )
+    said = Message(ts=ts, channel=channel.id, user="U0", bot_id="B0", text=word, blocks=blocks)
     channel.messages[ts] = said
     args = {"channel": channel.id, "text": word, "blocks": blocks}
     slack.world.called.append(Called(method="chat.postMessage", args=args))
