@@ -40,14 +40,17 @@ class _Span(NamedTuple):
     row: int
 
 
-def redact(text: str, *, hide_hosts: bool = False) -> Redacted:
+def redact(
+    text: str, *, hide_hosts: bool = False, held: frozenset[str] | None = None
+) -> Redacted:
     """Replace each secret by `[redacted:<kind>]` and keep everything else as it is.
 
     Never raises, and a second pass changes nothing. `hide_hosts`: replace machine names and IP
     addresses, too, by `host-1` and `addr-1`, the same one for the same machine within this text.
+    `held`: all of the rules' literals that the text holds, from who has looked for them already.
     """
     counts: Counter[str] = Counter()
-    clean = _without_secrets(text, counts)
+    clean = _without_secrets(text, counts, held)
     if hide_hosts:
         from bot.diagnosis.redact_hosts import hide_host_names
 
@@ -59,13 +62,15 @@ def redact(text: str, *, hide_hosts: bool = False) -> Redacted:
     return Redacted(text=clean, counts=MappingProxyType(dict(sorted(counts.items()))))
 
 
-def _without_secrets(text: str, counts: Counter[str]) -> str:
+def _without_secrets(
+    text: str, counts: Counter[str], held: frozenset[str] | None = None
+) -> str:
     text, keys = blank_key_blocks(text)
     if keys:
         counts["private-key"] += keys
     parts: list[str] = []
     done = 0
-    for (start, end), rows in sorted(_suspect_lines(text).items()):
+    for (start, end), rows in sorted(_suspect_lines(text, held).items()):
         line = text[start:end]
         clean = _clean_line(line, rows, counts)
         if clean != line:
@@ -74,11 +79,15 @@ def _without_secrets(text: str, counts: Counter[str]) -> str:
     return "".join((*parts, text[done:])) if parts else text
 
 
-def _suspect_lines(text: str) -> dict[tuple[int, int], list[int]]:
+def _suspect_lines(
+    text: str, held: frozenset[str] | None = None
+) -> dict[tuple[int, int], list[int]]:
     """Find the lines to search: where each begins and ends, and for which rows."""
     low = lowered(text)
     lines: dict[tuple[int, int], list[int]] = {}
     for row, rule in enumerate(RULES):
+        if held is not None and held.isdisjoint(rule.literals):
+            continue
         for line in rule.suspects(text, low):
             lines.setdefault(line, []).append(row)
     return lines

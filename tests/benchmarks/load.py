@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,7 +218,7 @@ def _full(bench: Bench, stack: ExitStack, checks: Sequence[Check]) -> dict[str, 
     return {**found, f"PostgreSQL, {_INCIDENTS:,} incidents": kept}
 
 
-def _run(bench: Bench, kept: Kept, words: str, mix: Mix) -> Iterator[Row]:
+def _run(bench: Bench, kept: Kept, words: str, mix: Mix) -> Generator[Row, None, Loaded]:
     bench.say(f"asking, {words}")
     folder = bench.folder / f"bot, {words}"
     folder.mkdir()

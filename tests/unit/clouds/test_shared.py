@@ -38,7 +38,7 @@ class _Counted(MemoryCloud):
 
 
 async def test_who_asks_at_once_shares_a_listing() -> None:
-    """However many ask while it is on its way, the cloud is asked once; a few seconds later anew."""
+    """However many ask at one time, the cloud is asked once; a few seconds later it is anew."""
     cloud, clock = _Counted(), Clock()
     shared = SharedReads(cloud, timing=clock.timing)
     answers = await asyncio.gather(*(shared.list() for _ in range(50)))
