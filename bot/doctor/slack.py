@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from bot.chat.errors import AwayError, ChatError, NotMemberError, TokenError
@@ -41,14 +42,22 @@ def _held(told: SlackSettings, name: str) -> str:
     return secret(getattr(told, name), getattr(told, f"{name}_file"), f"slack.{name}_file")
 
 
-def _chat(look: Look) -> SlackChat:
+@asynccontextmanager
+async def _chat(look: Look) -> AsyncIterator[SlackChat]:
     told = _told(look)
-    return SlackChat(_held(told, "bot_token"), base_url=told.base_url, network=look.network)
+    chat = SlackChat(_held(told, "bot_token"), base_url=told.base_url, network=look.network)
+    async with chat.connected():
+        yield chat
 
 
 async def _granted(look: Look) -> Granted:
     """Return what Slack says of the bot token, asked once; raises a ChatError."""
-    return await look.once("slack", _chat(look).granted)
+
+    async def ask() -> Granted:
+        async with _chat(look) as chat:
+            return await chat.granted()
+
+    return await look.once("slack", ask)
 
 
 async def token(look: Look) -> Sequence[Answer]:
@@ -135,11 +144,11 @@ async def approvers(look: Look) -> Sequence[Answer]:
         await _granted(look)
     except ChatError:
         return (skip(_BROKEN),)
-    chat = _chat(look)
-    return [
-        *[await _user(look, chat, one) for one in named.users],
-        *[await _group(chat, one) for one in named.groups],
-    ]
+    async with _chat(look) as chat:
+        return [
+            *[await _user(look, chat, one) for one in named.users],
+            *[await _group(chat, one) for one in named.groups],
+        ]
 
 
 async def _user(look: Look, chat: SlackChat, user: str) -> Answer:
@@ -184,7 +193,8 @@ async def home_channel(look: Look) -> Sequence[Answer]:
     except ChatError:
         return (skip(_BROKEN),)
     try:
-        await _chat(look).readable(channel)
+        async with _chat(look) as chat:
+            await chat.readable(channel)
     except NotMemberError as error:
         return (fail(str(error), "Invite the bot there: /invite @nccl-dns", channel),)
     return (ok("The bot is a member.", channel),)

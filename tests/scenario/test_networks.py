@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from bot.commands.doctor import examined
+from bot.doctor.model import Outcome
+from bot.doctor.table import CHECKS
 from bot.reports.slack.message import Attachment
 from bot.settings import NetworkSettings, Settings
 from playground.kubernetes.tls import server_context
@@ -133,3 +136,20 @@ async def test_names_fail_while_it_runs_and_when_it_starts(
             await slack.act_as("ada").commands(HERE, "/nccl-dns status")
             await stage.whispered(HERE, "ada", "last known address")
     assert f"nobody answers for the name {NAME}" in caplog.text
+
+
+async def test_the_doctor_goes_the_same_way(
+    slack: SlackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its checks of Slack use the addresses and authorities of the settings, and name them."""
+    for name in ("HTTPS_PROXY", "https_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    checks = [one for one in CHECKS if one.name in {"Slack token", "Slack events", "approvers"}]
+    given = told(slack, tmp_path, addresses={NAME: "127.0.0.1"})
+    found = await examined(given, None, checks)
+    assert [one.outcome for one in found.rows] == [Outcome.OK] * 3
+    found = await examined(told(slack, tmp_path, ca_file=None), None, checks[:2])
+    assert [one.outcome for one in found.rows] == [Outcome.FAIL] * 2
+    unknown = told(slack, tmp_path, ca_file=None, addresses={NAME: "127.0.0.1"})
+    found = await examined(unknown, None, checks[:2])
+    assert all("network.ca_file" in one.said for one in found.rows)
