@@ -40,9 +40,7 @@ class _Span(NamedTuple):
     row: int
 
 
-def redact(
-    text: str, *, hide_hosts: bool = False, held: frozenset[str] | None = None
-) -> Redacted:
+def redact(text: str, *, hide_hosts: bool = False, held: frozenset[str] | None = None) -> Redacted:
     """Replace each secret by `[redacted:<kind>]` and keep everything else as it is.
 
     Never raises, and a second pass changes nothing. `hide_hosts`: replace machine names and IP
@@ -62,9 +60,7 @@ def redact(
     return Redacted(text=clean, counts=MappingProxyType(dict(sorted(counts.items()))))
 
 
-def _without_secrets(
-    text: str, counts: Counter[str], held: frozenset[str] | None = None
-) -> str:
+def _without_secrets(text: str, counts: Counter[str], held: frozenset[str] | None = None) -> str:
     text, keys = blank_key_blocks(text)
     if keys:
         counts["private-key"] += keys

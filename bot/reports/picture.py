@@ -54,7 +54,7 @@ def png(matrix: Matrix, title: str = "") -> bytes:
     page = Image.new("RGB", (WIDTH, _MOST_HEIGHT), _PAPER)
     bottom = _drawn(pen_for(page), matrix, title or headline(matrix))
     out = io.BytesIO()
-    page.crop((0, 0, WIDTH, min(bottom + _EDGE, _MOST_HEIGHT))).save(out, "PNG", optimize=True)
+    page.crop((0, 0, WIDTH, min(bottom + _EDGE, _MOST_HEIGHT))).save(out, "PNG")
     return out.getvalue()
 
 

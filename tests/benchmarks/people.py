@@ -23,6 +23,7 @@ from playground.slack.model import Channel, Message
 from playground.slack.server import SlackServer
 from playground.slack.workspace import Called
 from tests.benchmarks.measure import CommandFailedError
+from tests.benchmarks.training_lines import PROGRESS
 
 HERE = "training-oncall"
 _FILE_BYTES = 1_000_000
@@ -37,7 +38,6 @@ _PASTE = (
     "node-0: torch.distributed.DistStoreError: Timed out after 1801 seconds waiting for clients. "
     "6/8 clients joined."
 )
-_NOISE = "node-{n}: step {i} loss 2.{i:04d} tokens/s 18{n}04.2\n"
 #: Controls that only a report has, and only a card that links to one.
 _REPORT, _LINK = '"more"', "is looked at already"
 
@@ -205,8 +205,15 @@ def _answers(told: str, word: str) -> bool:
 @cache
 def noise() -> bytes:
     """Return a megabyte of training, made once: whoever asks must not be what is slow."""
-    lines = (_NOISE.format(n=i % 8, i=i) for i in range(_FILE_BYTES // 45))
-    return "".join(lines).encode()
+    rng = random.Random(1)
+    styles, weights = zip(*PROGRESS, strict=True)
+    made: list[bytes] = []
+    size = 0
+    while size < _FILE_BYTES:
+        (style,) = rng.choices(styles, weights)
+        made.append(style(rng, len(made) % 64, len(made) % 1000, len(made) % 60).encode())
+        size += len(made[-1]) + 1
+    return b"\n".join(made) + b"\n"
 
 
 def more_jobs(fleet: SimulatedFleet, count: int) -> list[int]:
