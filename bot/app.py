@@ -129,14 +129,6 @@ async def build(
         )
 
 
-def endpoints(settings: Settings) -> frozenset[str]:
-    """Return the hosts of the settings' APIs, whose addresses are kept for an outage of DNS."""
-    urls = [rest.url for one in settings.clusters.values() if (rest := one.rest)]
-    if settings.cloud.kind != "none":
-        urls.append(str(endpoint(settings.cloud.base_url)))
-    return frozenset(filter(None, (urlsplit(url).hostname for url in urls)))
-
-
 async def whose_key(settings: Settings, environ: Mapping[str, str] | None = None) -> KeyCheck:
     """Ask the cloud whose key it is; raises a CloudError, also where no cloud is set."""
     from bot.clouds.errors import CloudSetupError

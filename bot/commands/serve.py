@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from starlette.routing import Route
 
-from bot.app import build, endpoints, network_of, recovering
+from bot.app import build, network_of, recovering
 from bot.chat import deciding, summing
 from bot.chat.desk import Desk
 from bot.chat.errors import AwayError
@@ -30,6 +31,7 @@ from bot.chat.rendering import Renderer
 from bot.chat.rules import Rules
 from bot.chat.slack import SlackChat
 from bot.chat.socket import SILENT_S, Socket
+from bot.clouds.crusoe.endpoint import endpoint
 from bot.commands.heartbeat import beat
 from bot.errors import BotError, StoreError
 from bot.incidents.store import Store
@@ -137,7 +139,7 @@ async def running(
             *([_over_and_over(desk.recovery.reconcile)] if desk.recovery else []),
             _over_and_over(partial(_forget, desk, settings.store.keep), every_s=_FORGET_EVERY_S),
             _over_and_over(
-                partial(network.names.refresh, endpoints(settings)), every_s=_REFRESH_EVERY_S
+                partial(network.names.refresh, _endpoints(settings)), every_s=_REFRESH_EVERY_S
             ),
             *entry.heartbeat(settings.heartbeat),
         )
@@ -276,6 +278,14 @@ class _Entry:
         counted = {f"deliveries_{name}": float(n) for name, n in self.intake.counts.items()}
         heard = dict.fromkeys(["slack_silent_seconds"], self.open[0].silent_s) if self.open else {}
         return {**counted, **heard, "deliveries_worked_on": float(self.intake.busy)}
+
+
+def _endpoints(settings: Settings) -> frozenset[str]:
+    """Return the hosts of the settings' APIs, whose addresses are kept for an outage of DNS."""
+    urls = [rest.url for one in settings.clusters.values() if (rest := one.rest)]
+    if settings.cloud.kind != "none":
+        urls.append(str(endpoint(settings.cloud.base_url)))
+    return frozenset(filter(None, (urlsplit(url).hostname for url in urls)))
 
 
 async def _forget(desk: Desk, keep: timedelta) -> None:

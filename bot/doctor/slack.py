@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
 from bot.chat.errors import AwayError, ChatError, NotMemberError, TokenError
@@ -148,7 +148,23 @@ async def approvers(look: Look) -> Sequence[Answer]:
         return [
             *[await _user(look, chat, one) for one in named.users],
             *[await _group(chat, one) for one in named.groups],
+            *await _enough(look, chat),
         ]
+
+
+async def _enough(look: Look, chat: SlackChat) -> Sequence[Answer]:
+    """Say where steps need two people and there are not as many: nothing could ever be approved."""
+    named = _told(look).approvers
+    if not look.settings.actions.by_two:
+        return ()
+    people = set(named.users)
+    for group in named.groups:
+        with suppress(ChatError):
+            people |= await chat.members_of(group)
+    if len(people) > 1:
+        return ()
+    said = f"actions.two_people asks for two approvers, and there is {len(people) or 'none'}."
+    return (fail(said, "Name more people in [slack.approvers], or let one person decide."),)
 
 
 async def _user(look: Look, chat: SlackChat, user: str) -> Answer:

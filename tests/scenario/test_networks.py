@@ -14,7 +14,7 @@ from bot.commands.doctor import examined
 from bot.doctor.model import Outcome
 from bot.doctor.table import CHECKS
 from bot.reports.slack.message import Attachment
-from bot.settings import NetworkSettings, Settings
+from bot.settings import ClusterSettings, NetworkSettings, RestSettings, Settings
 from playground.kubernetes.tls import server_context
 from playground.slack.server import SlackServer, running
 from tests.dead_names import break_names
@@ -153,3 +153,15 @@ async def test_the_doctor_goes_the_same_way(
     unknown = told(slack, tmp_path, ca_file=None, addresses={NAME: "127.0.0.1"})
     found = await examined(unknown, None, checks[:2])
     assert all("network.ca_file" in one.said for one in found.rows)
+
+
+async def test_addresses_are_known_before_they_are_needed(
+    slack: SlackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """APIs that nobody has asked yet are looked up, so that an outage finds their addresses."""
+    break_names(monkeypatch, known={NAME: "127.0.0.1", "ctl.test": "127.0.0.9"})
+    cluster = ClusterSettings(rest=RestSettings(url="http://ctl.test:6820", user="ada"))
+    given = told(slack, tmp_path).model_copy(update={"clusters": {"main": cluster}})
+    memory = tmp_path / "addresses.json"
+    async with bot(slack, given):
+        await until(lambda: memory.exists() and "127.0.0.9" in memory.read_text())

@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from bot.commands.doctor import examined
+from bot.doctor.model import Outcome
+from bot.doctor.table import CHECKS
 from bot.incidents.approval import Approval
 from bot.settings import Settings, load
+from bot.settings.slack import ApproverSettings
 from playground.fleet.world import running as fleet_running
 from playground.slack.acting import Acting
 from playground.slack.clicking import Press, in_message
@@ -128,3 +132,17 @@ def test_the_setting(tmp_path: Path) -> None:
     assert {"restart_resolver", "reset", "stop_start"} < by_two("true")
     with pytest.raises(Exception, match=r"actions\.two_people"):
         by_two('["explode"]')
+
+
+@pytest.mark.parametrize(("groups", "enough"), [(("S0APPROVER",), True), (("S0ONCALL01",), False)])
+async def test_the_doctor_counts_approvers(
+    slack: SlackServer, tmp_path: Path, groups: tuple[str, ...], *, enough: bool
+) -> None:
+    """With one approver alone nothing could ever be approved: that is a failure with its reason."""
+    told = settings(slack, tmp_path, approvers=ApproverSettings(groups=groups))
+    checks = [one for one in CHECKS if one.name == "approvers"]
+    found = await examined(two(told, which=True), None, checks)
+    assert any("two approvers, and there is 1" in one.said for one in found.rows) is not enough
+    assert found.worst is (Outcome.OK if enough else Outcome.FAIL)
+    found = await examined(told, None, checks)
+    assert found.worst is Outcome.OK
