@@ -11,7 +11,7 @@ from bot.clouds.model import VmState
 from bot.diagnosis.kinds import Cause
 from bot.diagnosis.result import AffectedMachine, Diagnosis, Evidence, LogFacts
 from bot.reports.slack.approvals import asked, card, decided_already, dry_run, may_not_decide
-from bot.reports.slack.home import home
+from bot.reports.slack.home import closed_to, home
 from bot.reports.slack.message import Message, View
 from bot.reports.slack.modals import paste, wrong_vm
 from bot.reports.slack.notices import (
@@ -362,6 +362,7 @@ def views(text: Text = usual) -> Mapping[str, Message | View]:
         "wrong vm": wrong_vm(
             one, choices(3, text=text), current=text("current", "gpu-8"), problem=text("p", "")
         ),
+        "home of a guest": closed_to(text("why", "You are a guest of the workspace.")),
         "home": home(
             waiting=(Waiting(approval=approval(text=text), permalink=THREAD),),
             opened=(one,),
