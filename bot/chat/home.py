@@ -15,11 +15,14 @@ from bot.reports.slack.values import Waiting
 async def publish(desk: Desk, user: str) -> None:
     """Show somebody their Home tab as things stand now."""
     recent = await desk.store.incidents.recent(team=desk.identity.team, limit=2 * MOST_LISTED)
-    opened = await desk.store.incidents.still_open(team=desk.identity.team)
+    # a check of each of them is tens of kilobytes: those that are only counted are not read
+    opened = await desk.store.incidents.still_open(team=desk.identity.team, limit=MOST_LISTED)
+    open_count = await desk.store.incidents.count_open(team=desk.identity.team)
     over = [one for one in recent if one.state is not IncidentState.OPEN]
     view = home(
         waiting=await _waiting(desk, user),
         opened=await _shown(desk, opened),
+        open_count=open_count,
         recent=await _shown(desk, over),
         now=desk.now(),
     )

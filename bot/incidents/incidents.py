@@ -64,6 +64,15 @@ class Incidents:
         query = _newest(team, limit).where(INCIDENTS.c.state == IncidentState.OPEN)
         return await self._all(query)
 
+    async def count_open(self, *, team: str | None = None) -> int:
+        """Return how many incidents are open, of one workspace or of all."""
+        query = select(func.count()).select_from(INCIDENTS)
+        query = query.where(INCIDENTS.c.state == IncidentState.OPEN)
+        if team is not None:
+            query = query.where(INCIDENTS.c.team == team)
+        async with self._database.reading() as connection:
+            return int((await connection.execute(query)).scalar_one())
+
     async def recent(self, *, team: str | None = None, limit: int = 20) -> tuple[Incident, ...]:
         """Return incidents, open or not, of one workspace or of all, the newest first."""
         return await self._all(_newest(team, limit))

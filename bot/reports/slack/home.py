@@ -21,19 +21,26 @@ def home(
     *,
     waiting: Sequence[Waiting] = (),
     opened: Sequence[Incident] = (),
+    open_count: int = 0,
     recent: Sequence[Incident] = (),
     now: datetime,
 ) -> View:
     """Return the Home tab of one person; each list is shown in the order given.
 
-    `waiting` are approvals that the person may decide.
+    `waiting` are approvals that the person may decide; `open_count` is how many incidents are
+    open where not all of them are in `opened`.
     """
     return fitting.home(
         blocks=[
             actions("new", button(Action.NEW, "home", style="primary", label=LABELS[Action.NEW])),
             *_part("waiting", "Waits for you", _waiting(waiting[:MOST_LISTED], now), len(waiting)),
             DividerBlock(block_id="after-waiting"),
-            *_part("open", "Open", _incidents(opened[:MOST_LISTED], "open"), len(opened)),
+            *_part(
+                "open",
+                "Open",
+                _incidents(opened[:MOST_LISTED], "open"),
+                max(len(opened), open_count),
+            ),
             DividerBlock(block_id="after-open"),
             *_part("recent", "Recent", _incidents(recent[:MOST_LISTED], "recent"), len(recent)),
             ContextBlock(block_id="as-of", elements=[marked(joined("As of", clock(now)))]),
