@@ -26,6 +26,9 @@ from bot.schedulers.slurm.runner import MOST_BYTES, Ran, Runner
 _CHUNK, _WINDOW, _COMPLAINT = 32768, 1 << 20, 1 << 16
 #: sshd's MaxSessions is 10 (sshd_config(5)): more commands at once on one connection are refused.
 _AT_ONCE = 8
+#: How long to wait, in seconds, before each new try for a session: sshd counts one that has ended
+#: until its own process is gone, a moment after we were told of the end.
+_SESSION_WAITS_S = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 #: What a shell, env(1) and nice(1) end with where a program is missing or cannot be started.
 _NOT_RUN = frozenset({126, 127})
 #: What timeout(1) ends with when it has ended the command, and a command that went on writing
@@ -141,7 +144,7 @@ class SshRunner(Runner):
         for last in (False, True):
             connection = await self._connection(place)
             try:
-                return await connection.create_process(line, encoding=None, window=_WINDOW)
+                return await _opened(connection, line)
             except (OSError, asyncssh.Error):
                 # the command was not started: no channel was opened for it
                 await self._pool.leave(place.alias, place.address)
@@ -161,6 +164,19 @@ class SshRunner(Runner):
 
 
 _Process = asyncssh.SSHClientProcess[bytes]
+
+
+async def _opened(connection: asyncssh.SSHClientConnection, line: str) -> _Process:
+    """Start the command in a session of its own; wait for one where sshd has none to give."""
+    for wait in _SESSION_WAITS_S:
+        try:
+            return await connection.create_process(line, encoding=None, window=_WINDOW)
+        except asyncssh.ChannelOpenError:
+            # The connection serves other commands: to leave it would end them all.
+            if connection.is_closed():
+                raise
+        await asyncio.sleep(wait)
+    return await connection.create_process(line, encoding=None, window=_WINDOW)
 
 
 async def _ended(process: _Process, stdin: bytes) -> Ran:
