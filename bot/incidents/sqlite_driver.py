@@ -1,9 +1,10 @@
 """SQLite for SQLAlchemy's asyncio, without a thread hop for each statement.
 
 aiosqlite gives each statement four hops to a thread and back, 15 in a transaction of ours: 8 ms,
-of which SQLite takes one. Here a statement is run where it stands, since all of ours are short;
-what may wait runs in a thread: opening, BEGIN IMMEDIATE while another process writes, and COMMIT
-on a disk that is slow.
+of which SQLite takes one. Here a statement is run where it stands, since all of ours are short.
+BEGIN IMMEDIATE is tried again and again while another process writes; what else may wait runs in a
+thread: opening, closing, and COMMIT on a disk that is slow. A connection in a thread is nobody
+else's: closing it from the loop, as SQLAlchemy does for who is cancelled, would end the process.
 
 It has the names of aiosqlite that SQLAlchemy's dialect asks for, and stands in its place.
 """
@@ -11,9 +12,11 @@ It has the names of aiosqlite that SQLAlchemy's dialect asks for, and stands in 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 import time
 from collections.abc import Callable, Generator, Sequence
+from itertools import chain, repeat
 from types import SimpleNamespace
 from typing import Any, ClassVar, Self
 
@@ -24,6 +27,27 @@ _SLOW_S = 0.003
 _FORGETS = 0.9
 _BEGIN = "BEGIN IMMEDIATE"
 _NO_WAIT, _WAIT_MS = "PRAGMA busy_timeout=0", 30_000
+#: SQLite's own steps between two tries, in milliseconds; the last one from then on
+_STEPS_MS = (1, 2, 5, 10, 15, 20, 25)
+
+
+async def _beside(function: Callable[[], None]) -> None:
+    """Run it in a thread; who is cancelled meanwhile goes when it is over, not before."""
+    running = asyncio.ensure_future(asyncio.to_thread(function))
+    try:
+        await asyncio.shield(running)
+    except asyncio.CancelledError:
+        while not running.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait({running})
+        if not running.cancelled():
+            running.exception()
+        raise
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Return the code without its extension: SQLITE_BUSY has three."""
+    return error.sqlite_errorcode & 0xFF
 
 
 class Cursor:
@@ -53,7 +77,7 @@ class Cursor:
         return self._cursor.lastrowid
 
     async def execute(self, sql: str, parameters: Sequence[Any] = ()) -> Cursor:
-        """Run a statement; one that has to wait for another process's lock does so in a thread."""
+        """Run a statement; one that needs another process's lock waits for it beside the others."""
         if sql == _BEGIN:
             await self._begin()
             self._owner.writes = True
@@ -64,12 +88,22 @@ class Cursor:
     async def _begin(self) -> None:
         self._cursor.execute(_NO_WAIT)
         try:
-            self._cursor.execute(_BEGIN)
-        except sqlite3.OperationalError:
+            await self._begun()
+        finally:
             self._cursor.execute(f"PRAGMA busy_timeout={_WAIT_MS}")
-            await asyncio.to_thread(self._cursor.execute, _BEGIN)
-        else:
-            self._cursor.execute(f"PRAGMA busy_timeout={_WAIT_MS}")
+
+    async def _begun(self) -> None:
+        until = time.monotonic() + _WAIT_MS / 1000
+        steps = chain(_STEPS_MS, repeat(_STEPS_MS[-1]))
+        while True:
+            try:
+                self._cursor.execute(_BEGIN)
+            except sqlite3.OperationalError as error:
+                if _code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+                await asyncio.sleep(next(steps) / 1000)
+            else:
+                return
 
     async def executemany(self, sql: str, parameters: Sequence[Any]) -> Cursor:
         """Run a statement for each row of parameters."""
@@ -113,8 +147,15 @@ class Connection:
         return self._opened().__await__()
 
     async def _opened(self) -> Connection:
-        self._connection = await asyncio.to_thread(self._open)
+        try:
+            await _beside(self._open_now)
+        except asyncio.CancelledError:
+            self.stop()
+            raise
         return self
+
+    def _open_now(self) -> None:
+        self._connection = self._open()
 
     @property
     def _conn(self) -> sqlite3.Connection:
@@ -139,7 +180,7 @@ class Connection:
         """Commit; in a thread where something was written and the disk has been slow lately."""
         writes, self.writes = self.writes, False
         if writes and Connection.disk_s > _SLOW_S:
-            await asyncio.to_thread(self._commit)
+            await _beside(self._commit)
         else:
             self._commit()
 
@@ -159,7 +200,7 @@ class Connection:
         """Close it, in a thread: the last one writes the log back."""
         held, self._connection = self._connection, None
         if held is not None:
-            await asyncio.to_thread(held.close)
+            await _beside(held.close)
 
     def stop(self) -> None:
         """Close it now, where nothing can be awaited any more."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -74,6 +76,60 @@ async def test_who_gives_up_leaves_no_lock(store: Store, other: sqlite3.Connecti
     other.execute("ROLLBACK")
     assert await store.incidents.recent() == ()
     assert (await store.incidents.open(incident())).made
+
+
+async def test_many_who_give_up_at_once_end_no_process(
+    store: Store, other: sqlite3.Connection
+) -> None:
+    """Writers cancelled while the lock comes free leave a store that works."""
+    for round_ in range(_TICKS):
+        other.execute("BEGIN IMMEDIATE")
+        writing = [asyncio.create_task(store.incidents.open(incident())) for _ in range(5)]
+        await asyncio.sleep(0.001 * (round_ % 4))
+        other.execute("ROLLBACK")
+        for each in writing:
+            each.cancel()
+        await asyncio.gather(*writing, return_exceptions=True)
+    assert (await store.incidents.open(incident())).incident.id
+
+
+@pytest.mark.usefixtures("slow_disk")
+async def test_who_gives_up_while_committing_leaves_when_that_is_over(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody touches a connection that a thread is committing, and what it wrote is there."""
+    begun, ended = threading.Event(), threading.Event()
+    commit, close, stop = Connection._commit, Connection.close, Connection.stop
+    early: list[str] = []
+
+    def slowly(self: Connection) -> None:
+        begun.set()
+        time.sleep(0.05)
+        commit(self)
+        ended.set()
+
+    async def closing(self: Connection) -> None:
+        early.extend([] if ended.is_set() else ["close"])
+        await close(self)
+
+    def stopping(self: Connection) -> None:
+        early.extend([] if ended.is_set() else ["stop"])
+        stop(self)
+
+    monkeypatch.setattr(Connection, "_commit", slowly)
+    monkeypatch.setattr(Connection, "close", closing)
+    monkeypatch.setattr(Connection, "stop", stopping)
+    writing = asyncio.create_task(store.incidents.open(incident()))
+    await asyncio.to_thread(begun.wait)
+    for _ in range(2):
+        writing.cancel()
+        await asyncio.sleep(0.001)
+    assert not writing.done()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert ended.is_set()
+    assert early == []
+    assert len(await store.incidents.recent()) == 1
 
 
 @pytest.mark.usefixtures("slow_disk")
