@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import secrets
-import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,21 +22,15 @@ from bot.clouds.port import Cloud
 from bot.clouds.timing import Timing
 from bot.errors import BotError
 from bot.fleet.nodes import node_list
-from bot.hosts.grants import REPAIRING
 from bot.hosts.port import Hosts
 from bot.hosts.ssh.connect import Place
-from bot.hosts.ssh.hosts import SshHosts, ssh_hosts
+from bot.hosts.ssh.hosts import ssh_hosts
 from bot.hosts.ssh.options import Jump, Keys, Limits, SshOptions
 from bot.incidents.store import Store, open_store
 from bot.network.way import Network
 from bot.network.way import network as network_as
 from bot.network.with_httpx import Transport
-from bot.recovery.carrying import Carrier
-from bot.recovery.doing import Tools, Waits
 from bot.recovery.facts import Limits as LadderLimits
-from bot.recovery.limits import Blast
-from bot.recovery.proposing import Proposer
-from bot.recovery.service import Recovery, shut
 from bot.schedulers.ids import Cluster
 from bot.schedulers.kubernetes.access import Access, connected
 from bot.schedulers.kubernetes.adapter import KubernetesScheduler
@@ -62,7 +53,6 @@ from bot.settings import (
 )
 from bot.settings.secrets import secret
 from bot.triage.services import ACTIONS_OFF, Services, Watched
-from bot.triage.world import FleetWorld
 
 
 @dataclass(kw_only=True)
@@ -143,75 +133,6 @@ async def whose_key(settings: Settings, environ: Mapping[str, str] | None = None
         return await check_key(session)
 
 
-@asynccontextmanager
-async def repair_account(settings: Settings) -> AsyncIterator[SshHosts | None]:
-    """Open the machines as the repair account reaches them; None where no such account is set.
-
-    Raises HostSetupError where its keys or known hosts cannot be used. Nobody is asked here.
-    """
-    ssh = settings.ssh
-    if ssh is None or ssh.repair is None:
-        yield None
-        return
-    options = replace(
-        _options(settings, ssh),
-        user=ssh.repair.user,
-        keys=Keys(files=ssh.repair.keys, agent=ssh.agent),
-        sudo=True,
-        helper=REPAIRING.path,
-    )
-    async with ssh_hosts(options) as hosts:
-        yield hosts
-
-
-@asynccontextmanager
-async def recovering(settings: Settings, services: Services) -> AsyncIterator[Recovery | None]:
-    """Open what carries out approved steps; None below the level that acts.
-
-    Raises StoreError where another process does so already on the same SQLite file.
-    """
-    store = services.store
-    if settings.level < Level.ACT or store is None:
-        yield None
-        return
-    # a second to load, and only this needs it
-    from bot.recovery.engine.dbos_engine import DbosEngine, open_engine
-
-    waits, actions = settings.waits, settings.actions
-    replica = f"{socket.gethostname()}-{secrets.token_hex(4)}"
-    opened: list[DbosEngine] = []
-    async with repair_account(settings) as mends:
-        world = FleetWorld(services=services, store=store, mends=mends)
-        tools = Tools(
-            store=store,
-            world=world,
-            me=replica,
-            holds=lambda: bool(opened) and opened[0].holds(),
-            shut=partial(shut, store),
-            waits=Waits(
-                look=waits.look,
-                operation=waits.operation,
-                boot=waits.boot,
-                settle=waits.settle,
-                again=waits.verify_again,
-            ),
-        )
-        blast = Blast(at_once=actions.at_once, an_hour=actions.an_hour)
-        carrier = Carrier(tools=tools, limits=services.limits, blast=blast)
-        async with open_engine(
-            settings.engine_url, carrier.carry, replica=replica, leases=store.leases
-        ) as engine:
-            opened.append(engine)
-            proposer = Proposer(
-                store=store,
-                world=world,
-                limits=services.limits,
-                waits=waits.approval,
-                two_people=actions.by_two,
-            )
-            yield Recovery(store=store, engine=engine, proposer=proposer)
-
-
 def _lacks(settings: Settings) -> tuple[str, ...]:
     """Say what a higher level would need."""
     level = settings.level
@@ -278,13 +199,15 @@ async def _hosts(at: _Building) -> Hosts | None:
     if at.settings.ssh is None:
         return None
     try:
-        return await at.stack.enter_async_context(ssh_hosts(_options(at.settings, at.settings.ssh)))
+        options = ssh_options(at.settings, at.settings.ssh)
+        return await at.stack.enter_async_context(ssh_hosts(options))
     except BotError as error:
         at.missing.append(f"Machines are not asked: {error}")
         return None
 
 
-def _options(settings: Settings, ssh: SshSettings) -> SshOptions:
+def ssh_options(settings: Settings, ssh: SshSettings) -> SshOptions:
+    """Return how machines are reached by the account that only looks."""
     waits = settings.waits
     return SshOptions(
         user=ssh.user,
@@ -374,7 +297,7 @@ def _runner(at: _Building, login: LoginSettings) -> Runner:
     ssh = at.settings.ssh
     if ssh is None:
         raise SettingsError("A login node is reached with the keys and known hosts of [ssh].")
-    options = _options(at.settings, ssh)
+    options = ssh_options(at.settings, ssh)
     if login.keys:
         options = replace(options, keys=Keys(files=login.keys))
     node = Jump(host=login.host, user=login.user or ssh.user, port=login.port)

@@ -8,7 +8,8 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from bot.app import build, network_of, repair_account, whose_key
+from bot.acting import repair_account
+from bot.app import build, network_of, whose_key
 from bot.doctor.look import Look
 from bot.doctor.model import Checkup
 from bot.doctor.run import examine

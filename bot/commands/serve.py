@@ -20,7 +20,8 @@ from urllib.parse import urlsplit
 
 from starlette.routing import Route
 
-from bot.app import build, network_of, recovering
+from bot.acting import recovering
+from bot.app import build, network_of
 from bot.chat import deciding, summing
 from bot.chat.desk import Desk
 from bot.chat.errors import AwayError
