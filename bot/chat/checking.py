@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 
 from bot.chat import logs
@@ -25,6 +25,7 @@ from bot.reports.slack.notices import secret_found
 from bot.triage.case import Asked, Case
 from bot.triage.check import examine
 from bot.triage.model import Checked
+from bot.triage.reading import counted
 
 _LOG = logging.getLogger(__name__)
 #: Until the parent is edited for the first time: most is read before that.
@@ -61,6 +62,8 @@ class Found:
     checked: Checked
     #: who resolves whom; None where fewer than two machines were asked for names
     matrix: Matrix | None
+    #: tells whoever has posted secrets, and nobody else
+    warn: Callable[[], Awaitable[None]]
 
 
 @dataclass(kw_only=True)
@@ -76,21 +79,11 @@ class _Posters:
         self.leaks.setdefault(poster or self.asker.user, []).append(counting)
         return counting.of(source)
 
-    def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """Return who has posted how many secrets of each kind."""
-        found = {}
-        for poster, each in self.leaks.items():
-            total: Counter[str] = Counter()
-            for one in each:
-                total.update(one.counts)
-            found[poster] = total
-        return {poster: total for poster, total in found.items() if total}
-
 
 async def checked(desk: Desk, asker: Asker, incident: Incident, wanted: Wanted) -> Found:
     """Check what is wanted; the parent, once there is one, says how far that is.
 
-    Whoever has posted secrets is told.
+    Whoever has posted secrets is told by what is returned, or at once where nothing comes of it.
 
     Raises BotError where nothing comes of it.
     """
@@ -109,8 +102,7 @@ async def checked(desk: Desk, asker: Asker, incident: Incident, wanted: Wanted) 
         raise
     finally:
         desk.outbox.renderer.progress.pop(incident.id, None)
-    await _warn(desk, asker, posters)
-    return Found(checked=found, matrix=_matrix(case))
+    return Found(checked=found, matrix=_matrix(case), warn=partial(_warn, desk, asker, posters))
 
 
 def _begun(desk: Desk, incident: Incident, wanted: Wanted) -> Progress:
@@ -144,8 +136,10 @@ async def _sources(
 
 async def _warn(desk: Desk, asker: Asker, posters: _Posters) -> None:
     """Tell whoever has posted secrets, and nobody else."""
-    found = await asyncio.to_thread(posters.counts)
-    for poster, counts in found.items():
+    for poster, leaks in posters.leaks.items():
+        counts = await counted(desk.services.aside, leaks)
+        if not counts:
+            continue
         said = secret_found(counts, "")
         if poster == asker.user:
             await desk.tell(asker, said)

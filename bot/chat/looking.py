@@ -77,7 +77,10 @@ async def _first(
         return None
     newest = await _kept(desk, asker, incident, found)
     parent = await _placed(desk, asker, newest)
-    return (newest, parent, found) if parent else None
+    if parent is None:
+        await found.warn()
+        return None
+    return newest, parent, found
 
 
 async def _within(task: asyncio.Future[Any], seconds: float) -> bool:
@@ -218,6 +221,7 @@ async def _kept(
 
 async def _below(desk: Desk, incident: Incident, parent: Message, found: Found) -> None:
     """Put evidence, probes and picture below a report, once nobody waits for a first one."""
+    await found.warn()
     await desk.turns.others()
     made = found.checked
     if made.diagnosis is not None or made.logs:

@@ -12,7 +12,7 @@ import socket as sockets
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,7 @@ from bot.incidents.store import Store
 from bot.network.way import Network
 from bot.settings import HeartbeatSettings, Settings, SettingsError, SlackSettings, load
 from bot.settings.secrets import secret
+from bot.triage.aside import Threads, apart
 from bot.triage.services import Services, sharing
 from bot.web import health, slack
 from bot.web.server import serving
@@ -100,7 +101,7 @@ async def _until_signalled(settings: Settings) -> None:
     stop = asyncio.Event()
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
-    async with running(settings) as bot:
+    async with apart() as aside, running(settings, aside=aside) as bot:
         _LOG.info(
             "serving as %s in team %s; health at port %d",
             bot.desk.identity.name, bot.desk.identity.team, bot.port,
@@ -112,9 +113,15 @@ async def _until_signalled(settings: Settings) -> None:
 
 @asynccontextmanager
 async def running(
-    settings: Settings, *, environ: Mapping[str, str] | None = None, grace: timedelta = _GRACE
+    settings: Settings,
+    *,
+    environ: Mapping[str, str] | None = None,
+    grace: timedelta = _GRACE,
+    aside: Threads | None = None,
 ) -> AsyncIterator[Serving]:
     """Run the bot until the block ends; then acks are finished and what was begun may end.
+
+    Logs are read `aside`, in threads where nothing is given.
 
     Raises SettingsError for what is not set, TokenError for what Slack does not take, StoreError.
     """
@@ -126,6 +133,7 @@ async def running(
         services = await stack.enter_async_context(
             build(settings, environ=environ, network=network)
         )
+        services = replace(services, aside=aside or services.aside)
         chat = SlackChat(_needed(told, "bot_token"), base_url=told.base_url, network=network)
         await stack.enter_async_context(chat.connected())
         identity = await _identity(chat)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 
 from bot.clouds.model import VmState
-from bot.diagnosis import Source, diagnose
 from bot.errors import UsageError
 from bot.fleet.kubernetes import names_of
 from bot.fleet.placement import Placement
@@ -14,7 +12,7 @@ from bot.hosts.view import ClusterDns, Window
 from bot.schedulers import excerpts, placing
 from bot.schedulers.errors import SchedulerError
 from bot.schedulers.model import FAILED_STATES, Job, JobLogs
-from bot.triage import advice, asking, inventory, jobs, machines
+from bot.triage import advice, asking, inventory, jobs, machines, reading
 from bot.triage.case import Asked, Case, Looked
 from bot.triage.headline import OVER, headline
 from bot.triage.model import Checked, JobFacts, LogRead, Machine
@@ -104,16 +102,13 @@ def _only_cluster(services: Services) -> Watched | None:
 
 
 async def _read(case: Case, asked: Asked, tell: Tell) -> None:
-    """Read the logs, beside the event loop: a large one takes seconds."""
+    """Read the logs, beside the event loop, and let them correct where the ranks run."""
     sources = list(asked.logs) or excerpts.sources(case.logs)
-    if sources:
-        tell("reading the log")
-        await asyncio.to_thread(_diagnose, case, asked, sources)
-
-
-def _diagnose(case: Case, asked: Asked, sources: Sequence[Source]) -> None:
-    """Diagnose the logs, and let them correct where the ranks run."""
-    found = diagnose(
+    if not sources:
+        return
+    tell("reading the log")
+    found = await reading.read(
+        case.services.aside,
         sources,
         launch=asked.launch or launch_of(case.placement),
         believe_names=asked.believe_names,

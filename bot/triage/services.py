@@ -16,6 +16,7 @@ from bot.incidents.store import Store
 from bot.recovery.facts import Limits
 from bot.schedulers.ids import Cluster
 from bot.schedulers.port import Scheduler
+from bot.triage.aside import Threads
 
 #: Stands in `missing` where nothing else lacks to act; what says the level says so already.
 ACTIONS_OFF = "Actions are off ([actions] enabled, [ssh.repair]): steps are shown, not done."
@@ -58,6 +59,8 @@ class Services:
     missing: tuple[str, ...] = ()
     #: one sentence for each endpoint that is reached at its last known address now
     reached: Callable[[], tuple[str, ...]] = tuple
+    #: where logs are read
+    aside: Threads = field(default_factory=Threads)
 
     @property
     def notes(self) -> tuple[str, ...]:

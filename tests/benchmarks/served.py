@@ -21,6 +21,7 @@ from pathlib import Path
 
 from bot.commands.serve import running, settle
 from bot.settings import load
+from bot.triage.aside import apart
 from tests.benchmarks.measure import ROOT, CommandFailedError
 
 _EVERY_S = 0.005
@@ -66,7 +67,7 @@ async def _serve(config: Path, out: Path) -> None:
     pauses: list[float] = []
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     loop.add_signal_handler(signal.SIGUSR1, pauses.clear)
-    async with running(load(config)):
+    async with apart() as aside, running(load(config), aside=aside):
         watching = asyncio.create_task(_watched(pauses))
         settle()
         print("ready", flush=True)
