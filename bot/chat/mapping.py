@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from bot.chat.rules import Rules
@@ -36,6 +37,8 @@ _DECISIONS = {
     ApprovalState.EXPIRED: Decision.EXPIRED,
     ApprovalState.VOIDED: Decision.VOIDED,
 }
+#: Characters of a text that is worth remembering.
+_SHORT = 300
 _NEVER = datetime.max.replace(tzinfo=UTC)
 
 
@@ -46,12 +49,18 @@ def kept(checked: Checked) -> Mapping[str, Any]:
 
 def _clean(node: Any) -> Any:  # noqa: ANN401 - any part of a JSON tree
     if isinstance(node, str):
-        return redact(node).text
+        return _redacted(node) if len(node) <= _SHORT else redact(node).text
     if isinstance(node, list):
         return [_clean(one) for one in node]
     if isinstance(node, dict):
         return {name: _clean(value) for name, value in node.items()}
     return node
+
+
+@lru_cache(maxsize=4096)
+def _redacted(text: str) -> str:
+    # machines and sentences about them come again with each check
+    return redact(text).text
 
 
 def checked_of(incident: Incident | None) -> Checked | None:

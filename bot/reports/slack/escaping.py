@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from bot.diagnosis.peeling import strip_ansi
 from bot.diagnosis.redact import redact
@@ -34,6 +35,8 @@ _UNSEEN = re.compile(
 _NEWLINE = re.compile(r"\r\n?")
 _LINE_END = re.compile(r"[\r\n]+")
 _SPACE = re.compile(r"\s+")
+#: Characters of a text that is worth remembering.
+_SHORT = 300
 
 
 def clean(text: str) -> str:
@@ -41,6 +44,16 @@ def clean(text: str) -> str:
 
     Line ends and tabs stay. A secret that unseen characters were meant to hide is found, too.
     """
+    return _cleaned_before(text) if len(text) <= _SHORT else _cleaned(text)
+
+
+@lru_cache(maxsize=4096)
+def _cleaned_before(text: str) -> str:
+    # names, states and sentences come again with each edit and in each list
+    return _cleaned(text)
+
+
+def _cleaned(text: str) -> str:
     text = _NEWLINE.sub("\n", strip_ansi(text))
     known = redact(_UNSEEN.sub(MARK, text))
     if MARK not in known.text:
