@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.chat.desk import Desk
 from bot.chat.mapping import approval_shown, checked_of, incident_shown
-from bot.incidents.incident import Incident, IncidentState
+from bot.incidents.incident import Incident
 from bot.reports.slack import values
 from bot.reports.slack.home import MOST_LISTED, home
 from bot.reports.slack.values import Waiting
@@ -14,11 +14,10 @@ from bot.reports.slack.values import Waiting
 
 async def publish(desk: Desk, user: str) -> None:
     """Show somebody their Home tab as things stand now."""
-    recent = await desk.store.incidents.recent(team=desk.identity.team, limit=2 * MOST_LISTED)
+    over = await desk.store.incidents.over(team=desk.identity.team, limit=MOST_LISTED)
     # a check of each of them is tens of kilobytes: those that are only counted are not read
     opened = await desk.store.incidents.still_open(team=desk.identity.team, limit=MOST_LISTED)
     open_count = await desk.store.incidents.count_open(team=desk.identity.team)
-    over = [one for one in recent if one.state is not IncidentState.OPEN]
     view = home(
         waiting=await _waiting(desk, user),
         opened=await _shown(desk, opened),

@@ -77,6 +77,11 @@ class Incidents:
         """Return incidents, open or not, of one workspace or of all, the newest first."""
         return await self._all(_newest(team, limit))
 
+    async def over(self, *, team: str | None = None, limit: int = 20) -> tuple[Incident, ...]:
+        """Return the incidents that are over, of one workspace or of all, the newest first."""
+        query = _newest(team, limit).where(INCIDENTS.c.state != IncidentState.OPEN)
+        return await self._all(query)
+
     async def ended_since(self, since: datetime) -> tuple[Incident, ...]:
         """Return the incidents that ended at a time or later, the first to end first."""
         over = (INCIDENTS.c.state != IncidentState.OPEN) & (INCIDENTS.c.closed_at >= since)

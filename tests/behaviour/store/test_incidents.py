@@ -218,6 +218,8 @@ async def test_lists_are_newest_first_and_of_one_workspace(store: Store) -> None
     assert await store.incidents.still_open() == (one, zero)
     assert [one.key for one in await store.incidents.recent(team="T0ACME")] == ["2", "0"]
     assert await store.incidents.still_open(team="T0ACME") == (zero,)
+    assert [one.key for one in await store.incidents.over()] == ["2"]
+    assert await store.incidents.over(team="T0OTHER") == ()
     assert len(await store.incidents.recent(limit=2)) == 2
 
 
