@@ -222,7 +222,10 @@ class RestWay(Way):
                 "a new one with `scontrol token`, and check the user's name."
             )
             raise AccessError(message)
-        return _Answer(status=response.status_code, body=_body(response), cluster=self.cluster)
+        return _Answer(
+            status=response.status_code, body=_body(response), cluster=self.cluster,
+            version=self.version,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -232,6 +235,7 @@ class _Answer:
     status: int
     body: shapes.Json
     cluster: str
+    version: int
 
     def failed(self, pattern: re.Pattern[str]) -> bool:
         """Tell whether the answer says this went wrong."""
@@ -240,6 +244,13 @@ class _Answer:
     def check(self, undone: str) -> None:
         """Raise what went wrong, if something did; `undone` is what was not done then."""
         said = "; ".join(shapes.errors(self.body))
+        if self.status == _NOT_FOUND and not self.body:
+            # Slurm's own answers are JSON: this one is of whoever routes paths
+            raise UnreadableAnswerError(
+                f"slurmrestd of {self.cluster} does not serve v0.0.{self.version} (HTTP status "
+                f"404), so {undone}: set clusters.{self.cluster}.rest.version to one that it "
+                "serves; `nccl-dns doctor` says which."
+            )
         if said or self.status >= httpx.codes.BAD_REQUEST:
             raise _error(said or f"HTTP status {self.status}", undone)
 

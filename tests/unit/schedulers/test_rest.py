@@ -146,6 +146,10 @@ async def test_errors_of_slurm_are_told_apart() -> None:
         await refusing("Job is done", 2021).cancel("9")
     with pytest.raises(UnknownNodeError, match="n9"):
         await refusing("Invalid node name specified", 2018).some_nodes(("n9",))
+    with pytest.raises(
+        UnreadableAnswerError, match=r"does not serve v0\.0\.43.*hall\.rest\.version"
+    ):
+        await way(lambda _: httpx.Response(404, text="Unable find requested URL.")).live(9)
 
 
 @pytest.mark.parametrize("status", [401, 403])
