@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint cases bench fuzz outage lock clean venv
+.PHONY: help demo test lint cases bench fuzz outage lab lock clean venv
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
@@ -26,6 +26,10 @@ fuzz: venv ## look for input that the diagnosis cannot take
 
 outage: venv ## let Slack be away for five minutes, in four ways, and see what is lost
 	@NCCL_DNS_OUTAGE_S=300 .venv/bin/python -m pytest -q -s tests/scenario/test_outage.py
+
+lab: venv ## break and mend real machines, and see what the bot does: root on Debian 12
+	@scripts/system-packages lab
+	@.venv/bin/python -m pytest -q -m lab tests/lab --durations=0
 
 lock: venv ## remake the locks (UPGRADE=1 takes newer versions)
 	@scripts/lock

@@ -12,7 +12,7 @@ from bot.hosts.view import ClusterDns, Window
 from bot.schedulers import excerpts, placing
 from bot.schedulers.errors import SchedulerError
 from bot.schedulers.model import FAILED_STATES, Job, JobLogs
-from bot.triage import advice, asking, inventory, jobs, machines, reading
+from bot.triage import advice, asking, inventory, jobs, machines, narrowing, reading
 from bot.triage.case import Asked, Case, Looked
 from bot.triage.headline import OVER, headline
 from bot.triage.model import Checked, JobFacts, LogRead, Machine
@@ -132,6 +132,10 @@ async def _look(
     case.notes += case.fleet.notes
     case.dns = await _cluster_dns(case)
     _ask(case, hosts)
+    if not found and narrowing.is_needed(case):
+        tell(f"asking each of {len(case.placement.hosts)} machines, since the log names none")
+        found = (await narrowing.narrowed(case))[:_MOST_LOOKED_AT]
+        names = [one.host for one in found]
     if case.job is None and not asked.named:
         # a paste is a claim: it names suspects, but nobody is disturbed on its word alone
         told = tuple(advice.machine(case, one, Looked(problem=_UNCONFIRMED)) for one in found)

@@ -319,3 +319,45 @@ async def test_the_report_names_what_matters() -> None:
     for wanted in ("node-2", "4-5", "RUNNING", "resolver failed", "Restart systemd-resolved"):
         assert wanted in said
     assert only([line for line in said.splitlines() if line.startswith("compared with")])
+
+
+UNNAMED = (
+    "[W1130 03:14:07.577794 socket.cpp:759] [c10d] The IPv6 network addresses of "
+    "(node-0.fleet.internal, 29500) cannot be retrieved (gai error: -3 - Temporary failure in name "
+    "resolution).\n"
+) * 4
+
+
+@pytest.mark.parametrize("state", [JobState.RUNNING, JobState.FAILED])
+async def test_a_log_without_names_has_its_machine_found_by_asking_each(state: JobState) -> None:
+    """Plain `srun` labels no line: the machine that cannot look names up is the one."""
+    world = World(log=UNNAMED, state=state)
+    break_(world.network, "resolver-failed", "node-2")
+
+    checked = await check(world.services(), BY_ID)
+
+    one = culprit(checked)
+    assert (one.host, one.ranks, one.known_from) == ("node-2", (4, 5), "launch")
+    assert one.findings[0].finding == "resolver_failed"
+    assert offered(one) == [1]
+    assert len(checked.machines) == 1
+
+
+async def test_a_log_without_names_accuses_nobody_who_is_well() -> None:
+    """Where every machine finds its names now, that is said, and nothing is offered."""
+    checked = await check(World(log=UNNAMED).services(), BY_ID)
+
+    assert checked.machines == ()
+    assert any("4 find every name and 0 do not" in note for note in checked.notes)
+
+
+async def test_a_large_job_is_left_to_a_pre_flight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look asks a bounded number of machines by the way."""
+    monkeypatch.setattr("bot.triage.narrowing.MOST_ASKED", 3)
+    world = World(log=UNNAMED)
+    break_(world.network, "resolver-failed", "node-2")
+
+    checked = await check(world.services(), BY_ID)
+
+    assert checked.machines == ()
+    assert any("a pre-flight of the job finds" in note for note in checked.notes)

@@ -1,0 +1,1 @@
+"""Small real machines: systemd, systemd-resolved, sshd, Slurm and PyTorch, to break and to heal."""
