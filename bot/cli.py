@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from bot import cli_audit
 from bot.errors import BotError, UsageError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Tell which rank, which machine and why, when distributed training cannot start.",
 )
+app.add_typer(cli_audit.app, name="audit")
 
 
 @app.callback(invoke_without_command=True)

@@ -36,6 +36,7 @@ from bot.chat.socket import SILENT_S, Socket
 from bot.clouds.crusoe.endpoint import endpoint
 from bot.commands.heartbeat import beat
 from bot.errors import BotError, StoreError
+from bot.incidents import heads
 from bot.incidents.store import Store
 from bot.network.way import Network
 from bot.settings import HeartbeatSettings, Settings, SettingsError, SlackSettings, load
@@ -61,6 +62,8 @@ _FORGET_EVERY_S = 3600.0
 _REFRESH_EVERY_S = 600.0
 #: An event comes again for up to a day.
 _REPEATED = timedelta(days=2)
+#: The audit's newest row is kept outside the database so often.
+_HEAD_EVERY_S = 30.0
 _GRACE = timedelta(seconds=20)
 
 
@@ -154,6 +157,9 @@ async def running(
             _over_and_over(partial(summing.say_ended, desk, set()), every_s=_ENDED_EVERY_S),
             *([_over_and_over(desk.recovery.reconcile)] if desk.recovery else []),
             _over_and_over(partial(_forget, desk, settings.store.keep), every_s=_FORGET_EVERY_S),
+            _over_and_over(
+                partial(heads.follow, desk.store.audit, settings.state_dir), every_s=_HEAD_EVERY_S
+            ),
             _over_and_over(
                 partial(network.names.refresh, _endpoints(settings)), every_s=_REFRESH_EVERY_S
             ),

@@ -133,6 +133,7 @@ def test_help_loads_no_room() -> None:
     assert {name for name in loaded if name.partition(".")[0] == "bot"} == {
         "bot",
         "bot.cli",
+        "bot.cli_audit",
         "bot.errors",
     }
     for heavy in (
