@@ -6,11 +6,12 @@ import re
 from contextlib import suppress
 from datetime import timedelta
 
+from bot.chat import pausing
 from bot.chat.asker import Asker
 from bot.chat.desk import Desk
 from bot.chat.errors import TooLateError
 from bot.chat.looking import Wanted, key_of, look
-from bot.chat.mapping import incident_shown
+from bot.chat.mapping import incident_shown, switch_shown
 from bot.chat.placing import link, say_where
 from bot.chat.port import SharedFile
 from bot.chat.preflighting import ask_for
@@ -28,6 +29,7 @@ _LATELY = timedelta(days=1)
 _MOST_OFFERED = 25
 _PERMALINK = re.compile(r"/archives/(?P<channel>[CGD][A-Z0-9]+)/p(?P<seconds>\d+)(?P<micros>\d{6})")
 _LEVELS = ("0 of 3 (paste)", "1 of 3 (look)", "2 of 3 (probe)", "3 of 3 (act)")
+_SWITCHING = {Kind.PAUSE: pausing.pause, Kind.RESUME: pausing.resume}
 
 
 async def answer(
@@ -47,6 +49,8 @@ async def answer(
             await _link(desk, asker, words.text)
         case Kind.PREFLIGHT:
             await ask_for(desk, asker, words.text)
+        case Kind.PAUSE | Kind.RESUME:
+            await _SWITCHING[words.kind](desk, asker, words.text)
         case Kind.JOB:
             await look(desk, asker, Wanted(job=words.text, files=files))
         case Kind.LINES:
@@ -87,6 +91,7 @@ async def _status(desk: Desk, asker: Asker) -> None:
         shown,
         level=_LEVELS[desk.services.level],
         missing=desk.services.notes,
+        stopped=tuple(map(switch_shown, await desk.store.switches.on())),
         now=desk.now(),
     )
     await desk.tell(asker, said)

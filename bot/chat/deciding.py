@@ -15,6 +15,7 @@ from bot.chat.desk import Desk
 from bot.chat.looking import again
 from bot.chat.mapping import accused, approval_shown, checked_of, mildest
 from bot.chat.rendering import ASKED, DRY_RUN, PROOF
+from bot.chat.ruling import ruled, ruled_proposal
 from bot.errors import BotError
 from bot.incidents.approval import Answer, Approval, ApprovalState, Verdict
 from bot.incidents.ids import new_id
@@ -22,6 +23,7 @@ from bot.incidents.incident import Incident
 from bot.incidents.message import card
 from bot.incidents.run import RunState
 from bot.recovery.ladder import why_no_restart as why_no_restart_of
+from bot.recovery.policy import Act, Ground
 from bot.recovery.service import Recovery
 from bot.reports.slack import message, values
 from bot.reports.slack.approvals import decided_already, may_not_decide
@@ -46,6 +48,9 @@ async def propose_restart(desk: Desk, asker: Asker, incident: Incident) -> None:
     offer = mildest(one) if one else None
     if checked is None or one is None or offer is None:
         return await desk.tell(asker, refused(_no_restart(checked, one), _links(desk, checked)))
+    ruling = await ruled_proposal(desk, asker, incident, (offer.rung,), _vm_name(one), "")
+    if not ruling.allowed:
+        return await desk.explain(asker, ruling.why)
     proposal = await desk.store.approvals.propose(_approval(desk, asker, incident, one, offer))
     if not proposal.made:
         await _say_open(desk, asker, proposal.approval)
@@ -60,12 +65,18 @@ async def _propose(
     """Look again, and put the mildest restart that fits what is seen now on a card."""
     proposer = recovery.proposer
     try:
-        seen = await proposer.world.look(incident.id, one.vm.name if one.vm else one.host)
+        seen = await proposer.world.look(incident.id, _vm_name(one))
         offer = proposer.mildest(seen)
         if offer is None:
             why = why_no_restart_of(seen.facts, proposer.limits)
             refusal = Refusal(action=Action.RESTART, reasons=why[:6])
             return await desk.tell(asker, refused(refusal))
+        scene = seen.scene
+        ruling = await ruled_proposal(
+            desk, asker, incident, (offer.rung,), scene.vm_name, scene.host
+        )
+        if not ruling.allowed:
+            return await desk.explain(asker, ruling.why)
         proposal = await proposer.propose(seen, (offer.rung,), by=asker.user)
     except BotError as error:
         return await desk.explain(asker, error)
@@ -92,7 +103,7 @@ def _approval(
         step=offer.rung,
         chain=(offer.rung,),
         vm_id=one.vm.id if one.vm else "",
-        vm_name=one.vm.name if one.vm else one.host,
+        vm_name=_vm_name(one),
         proposed_by=asker.user,
         proposed_at=now,
         digest=seen(one, offer),
@@ -100,6 +111,10 @@ def _approval(
         ready_at=now,
         expires_at=now + desk.rules.approval,
     )
+
+
+def _vm_name(one: Machine) -> str:
+    return one.vm.name if one.vm else one.host
 
 
 def seen(one: Machine, offer: OfferFacts) -> str:
@@ -132,8 +147,9 @@ async def decide(desk: Desk, asker: Asker, approval_id: str, verdict: Verdict) -
     approval = await desk.store.approvals.get(approval_id)
     if approval is None:
         return await desk.explain(asker, f"There is no approval {approval_id} any more.")
-    if not await desk.people.may_decide(asker.user):
-        return await desk.tell(asker, may_not_decide(await _shown(desk, approval)))
+    act = Act.APPROVE if verdict is Verdict.APPROVE else Act.DECLINE
+    if await _refused(desk, asker, approval, act):
+        return None
     if verdict is Verdict.APPROVE and (why := await _changed(desk, approval)):
         await desk.store.approvals.void(approval_id, at=desk.now(), why=why)
     decision = await desk.store.approvals.decide(approval_id, verdict, by=asker.user, at=desk.now())
@@ -144,6 +160,22 @@ async def decide(desk: Desk, asker: Asker, approval_id: str, verdict: Verdict) -
     if said := await _answer(desk, decision.answer, approval, asker):
         await desk.tell(asker, said)
     return None
+
+
+async def _refused(desk: Desk, asker: Asker, approval: Approval, act: Act) -> bool:
+    """Tell somebody why the policy does not let them, and return whether that is so.
+
+    What is decided already is for the store to say, with by whom and when.
+    """
+    ruling = await ruled(desk, asker, approval, act)
+    if ruling.against in {None, Ground.STATE}:
+        return False
+    if ruling.against is Ground.PERSON:
+        await desk.tell(asker, may_not_decide(await _shown(desk, approval)))
+    else:
+        who = "The card in the thread shows who is needed."
+        await desk.explain(asker, ruling.why, next_step=who)
+    return True
 
 
 async def _changed(desk: Desk, approval: Approval) -> str:
@@ -219,8 +251,8 @@ async def stop(desk: Desk, asker: Asker, approval_id: str) -> None:
     approval = await desk.store.approvals.get(approval_id)
     if approval is None or approval.state is not ApprovalState.APPROVED:
         return await desk.explain(asker, "There is nothing to stop.")
-    if not await desk.people.may_decide(asker.user):
-        return await desk.tell(asker, may_not_decide(await _shown(desk, approval)))
+    if await _refused(desk, asker, approval, Act.STOP):
+        return None
     why = f"Stopped by <@{asker.user}>."
     await desk.store.approvals.void(approval_id, at=desk.now(), why=why, by=asker.user)
     return await desk.outbox.refresh(approval.incident_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.chat.desk import Desk
-from bot.chat.mapping import approval_shown, checked_of, incident_shown
+from bot.chat.mapping import approval_shown, checked_of, incident_shown, switch_shown
 from bot.incidents.incident import Incident
 from bot.reports.slack import values
 from bot.reports.slack.home import MOST_LISTED, home
@@ -23,16 +23,20 @@ async def publish(desk: Desk, user: str) -> None:
         opened=await _shown(desk, opened),
         open_count=open_count,
         recent=await _shown(desk, over),
+        stopped=tuple(map(switch_shown, await desk.store.switches.on())),
         now=desk.now(),
     )
     await desk.chat.publish_home(user, view)
 
 
 async def _waiting(desk: Desk, user: str) -> tuple[Waiting, ...]:
-    if not await desk.people.may_decide(user):
+    person = await desk.people.known(user)
+    if not desk.rules.policy.decides(person):
         return ()
     found = []
     for approval in await desk.store.approvals.waiting():
+        if not desk.rules.policy.decides(person, approval.chain):
+            continue
         incident = await desk.store.incidents.get(approval.incident_id)
         if incident is not None:
             shown = approval_shown(approval, checked_of(incident), desk.rules)

@@ -15,6 +15,7 @@ from bot.hosts.model import Rung
 from bot.incidents.approval import Approval, ApprovalState
 from bot.incidents.incident import Incident, IncidentState
 from bot.incidents.run import Run, RunState
+from bot.incidents.switches import Name, Switch
 from bot.recovery.ladder import LADDER, Row
 from bot.recovery.service import plan_of
 from bot.recovery.steps.table import STEPS
@@ -138,8 +139,20 @@ def mildest(one: Machine) -> OfferFacts | None:
     return next((offered[rung] for rung in RESTARTS if rung in offered), None)
 
 
+def switch_shown(switch: Switch) -> values.Stopped:
+    """Return a switch as views take it."""
+    what = "Paused" if switch.name is Name.PAUSE else "The breaker is open"
+    return values.Stopped(
+        what=what, by=switch.who or "", at=switch.at, why=switch.reason, over=not switch.on
+    )
+
+
 def approval_shown(
-    approval: Approval, checked: Checked | None, rules: Rules, runs: Sequence[Run] = ()
+    approval: Approval,
+    checked: Checked | None,
+    rules: Rules,
+    runs: Sequence[Run] = (),
+    stopped: Sequence[Switch] = (),
 ) -> values.Approval:
     """Return an approval as its card takes it."""
     approved = approval.state is ApprovalState.APPROVED and approval.decided_by
@@ -155,7 +168,7 @@ def approval_shown(
         rests_on=_rests_on(approval, checked),
         asked_by=approval.proposed_by or "",
         asked_at=approval.proposed_at,
-        may_decide=rules.may_decide,
+        may_decide=rules.policy.deciders(approval.chain),
         needed=approval.needs,
         consents=tuple(
             Consent(by=by, at=at)
@@ -171,6 +184,7 @@ def approval_shown(
         decided_at=approval.decided_at,
         because=approval.reason or "",
         steps=tuple(map(_step, runs)),
+        stopped=tuple(map(switch_shown, stopped)),
     )
 
 

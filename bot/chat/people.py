@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from bot.chat.port import Chat, Person
 from bot.chat.rules import Rules
+from bot.recovery import policy
 
 #: Somebody who leaves an approvers' group may decide for so long after it.
 _REMEMBERED_S = 60.0
@@ -38,14 +39,14 @@ class People:
             return "Bots and deactivated accounts are not answered."
         return ""
 
-    async def may_decide(self, user: str) -> bool:
-        """Tell whether somebody may decide about steps."""
-        if user in self.rules.users:
-            return True
-        for group in sorted(self.rules.groups):
-            if user in await self._members(group):
-                return True
-        return False
+    async def known(self, user: str) -> policy.Person:
+        """Return somebody as the policy takes them: with those of its user groups they are in."""
+        groups = [
+            group
+            for group in sorted(self.rules.policy.groups)
+            if user in await self._members(group)
+        ]
+        return policy.Person(user=user, groups=frozenset(groups))
 
     async def _person(self, user: str) -> Person:
         at, person = self._people.get(user, (0.0, None))

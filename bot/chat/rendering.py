@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.chat import telling
-from bot.chat.mapping import approval_shown, checked_of, incident_shown, proof_shown, vms_of
+from bot.chat.mapping import (
+    approval_shown,
+    checked_of,
+    incident_shown,
+    proof_shown,
+    switch_shown,
+    vms_of,
+)
 from bot.chat.progress import Progress
 from bot.chat.rules import Rules
 from bot.errors import BotError
@@ -21,9 +28,11 @@ from bot.reports.slack.preflights import asking, preflighted
 from bot.reports.slack.proofs import proof
 from bot.reports.slack.replies import evidence, probes, summary
 from bot.reports.slack.report import report
+from bot.reports.slack.switched import switched
 
 EVIDENCE, PROBES, LINK, SUMMARY = "evidence", "probes", "link", "summary"
 DRY_RUN, ASKED, REVISED, PROOF = "dry_run:", "asked:", "revised:", "proof:"
+SWITCHED = "switched:"
 #: With its number among those of the incident.
 PREFLIGHT = "pre-flight:"
 
@@ -66,6 +75,8 @@ class Renderer:
             return await self._of_approval(kind, approval_id.partition(":")[0], about, now)
         if kind == "proof":
             return await self._proof(about, incident, now)
+        if kind == "switched":
+            return await self._switched(about, incident, now)
         made = await self._of_incident(row.purpose, incident, now)
         return Rendered(message=made, revision=incident.revision)
 
@@ -94,7 +105,8 @@ class Renderer:
             raise BotError(f"There is no approval {approval_id}.")
         incident = await self.store.incidents.get(approval.incident_id)
         runs = await self.store.step_runs.of(approval.id)
-        shown = approval_shown(approval, checked_of(incident), self.rules, runs)
+        stopped = await self.store.switches.on()
+        shown = approval_shown(approval, checked_of(incident), self.rules, runs, stopped)
         if kind == "dry_run":
             made = approvals.dry_run(shown, why=WHY_DRY, now=now)
         elif kind == "asked":
@@ -108,6 +120,18 @@ class Renderer:
         if run is None:
             raise BotError(f"There is no run {run_id}.")
         made = proof(proof_shown(run), mentioned=self.rules.may_decide, now=now)
+        return Rendered(message=made, revision=incident.revision)
+
+    async def _switched(self, about: str, incident: Incident, now: datetime) -> Rendered:
+        """Return what a reply says of a switch; where it was put again since, of the newer time."""
+        name = about.partition(":")[0]
+        switch = next((one for one in await self.store.switches.all() if one.name == name), None)
+        if switch is None:
+            raise BotError(f"There is no switch {name}.")
+        made = switched(
+            incident_shown(incident), switch_shown(switch), may_resume=self.rules.may_decide,
+            command=self.rules.command, now=now,
+        )  # fmt: skip
         return Rendered(message=made, revision=incident.revision)
 
     async def _of_incident(

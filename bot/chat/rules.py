@@ -8,6 +8,7 @@ from datetime import timedelta
 from string import Formatter
 from urllib.parse import quote
 
+from bot.recovery.policy import Policy
 from bot.reports.slack.standing import standing
 from bot.reports.slack.values import Link, Links
 from bot.triage.model import Checked
@@ -18,9 +19,8 @@ class Rules:
     """How the bot is called, who decides, where reports point to."""
 
     command: str = "/nccl-dns"
-    #: people and user groups who may decide
-    users: frozenset[str] = frozenset()
-    groups: frozenset[str] = frozenset()
+    #: who may do what
+    policy: Policy = field(default_factory=Policy)
     #: how long a step waits for a decision
     approval: timedelta = timedelta(minutes=30)
     #: steps that two people have to approve
@@ -30,11 +30,16 @@ class Rules:
     job: str = ""
     resources: Mapping[str, str] = field(default_factory=dict)
     home_channel: str = ""
+    #: when those who may decide are called again, and who else from the second time on
+    escalate: tuple[timedelta, ...] = ()
+    escalate_to: tuple[str, ...] = ()
+    #: where each broken glass is posted
+    audit_channel: str = ""
 
     @property
     def may_decide(self) -> tuple[str, ...]:
         """Return who is mentioned where a decision is needed: groups first."""
-        return (*sorted(self.groups), *sorted(self.users))
+        return self.policy.deciders(())
 
     def links_of(self, checked: Checked) -> Links:
         """Return where the report of a check points to."""

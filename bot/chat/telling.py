@@ -36,6 +36,10 @@ _LINES: Mapping[str, str] = {
     "run_cancelled": "stopped",
     "run_left_out": "left out",
     "run_watched": "proven again",
+    "pause_on": "steps paused",
+    "pause_off": "steps may go on",
+    "breaker_on": "the breaker opened: no more steps",
+    "breaker_off": "the breaker closed",
     "dismissed": "dismissed",
     "closed": "closed",
 }

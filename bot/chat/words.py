@@ -26,6 +26,8 @@ class Kind(StrEnum):
     STATUS = "status"
     LINK = "link"
     PREFLIGHT = "preflight"
+    PAUSE = "pause"
+    RESUME = "resume"
     JOB = "job"
     LINES = "lines"
     #: one word that is none of these
@@ -37,7 +39,7 @@ class Words:
     """What a person's words come to."""
 
     kind: Kind
-    #: the job, the lines, what to link to; for an unknown word why it is none
+    #: the job, the lines, what to link to, why it is paused; for an unknown word why it is none
     text: str = ""
 
 
@@ -52,8 +54,9 @@ def sort_out(text: str, clusters: Sequence[Cluster]) -> Words:
     first, _, rest = text.partition(" ")
     if text.lower() in _PLAIN:
         return Words(kind=_PLAIN[text.lower()])
-    if first.lower() == Kind.LINK and rest:
-        return Words(kind=Kind.LINK, text=rest.strip())
+    word, on_one_line = first.lower(), "\n" not in text
+    if (word == Kind.LINK and rest) or (word in {Kind.PAUSE, Kind.RESUME} and on_one_line):
+        return Words(kind=Kind(word), text=rest.strip())
     if first.lower() in _PREFLIGHT and len(rest.split()) <= 1:
         return Words(kind=Kind.PREFLIGHT, text=rest.strip())
     wanted = rest.strip() if first.lower() == _CHECK and rest else text

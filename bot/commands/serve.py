@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from bot.acting import recovering
 from bot.app import build, network_of
-from bot.chat import deciding, summing
+from bot.chat import deciding, pausing, summing
 from bot.chat.desk import Desk
 from bot.chat.errors import AwayError
 from bot.chat.intake import Intake
@@ -40,6 +40,7 @@ from bot.incidents import heads
 from bot.incidents.store import Store
 from bot.network.way import Network
 from bot.settings import HeartbeatSettings, Settings, SettingsError, SlackSettings, load
+from bot.settings.policy import policy_of
 from bot.settings.secrets import secret
 from bot.triage.aside import Threads, apart
 from bot.triage.services import Services, sharing
@@ -154,6 +155,7 @@ async def running(
             _over_and_over(desk.outbox.catch_up),
             _over_and_over(partial(deciding.expire, desk)),
             _over_and_over(partial(deciding.say_proofs, desk, set())),
+            _over_and_over(partial(pausing.say_switched, desk, set())),
             _over_and_over(partial(summing.say_ended, desk, set()), every_s=_ENDED_EVERY_S),
             *([_over_and_over(desk.recovery.reconcile)] if desk.recovery else []),
             _over_and_over(partial(_forget, desk, settings.store.keep), every_s=_FORGET_EVERY_S),
@@ -196,8 +198,10 @@ def _desk(
     store = _store(services)
     rules = Rules(
         command=told.command,
-        users=frozenset(told.approvers.users),
-        groups=frozenset(told.approvers.groups),
+        policy=policy_of(settings),
+        escalate=settings.waits.escalate,
+        escalate_to=settings.actions.policy.escalate_to,
+        audit_channel=settings.actions.policy.audit_channel,
         approval=settings.waits.approval,
         two_people=settings.actions.by_two,
         console=told.links.console,

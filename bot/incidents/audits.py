@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import datetime
 
 from sqlalchemy import RowMapping, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -39,6 +40,13 @@ class Audits:
             if len(rows) < _AT_ONCE:
                 return
             after = rows[-1]["number"]
+
+    async def newest(self) -> datetime | None:
+        """Return the time of the last row; None where there is none."""
+        query = select(AUDIT.c.at).order_by(AUDIT.c.number.desc()).limit(1)
+        async with self._database.reading() as connection:
+            found: datetime | None = await connection.scalar(query)
+            return found
 
     async def broken(self) -> tuple[int, str]:
         """Return how many rows there are, and where the chain is broken, if it is.

@@ -73,6 +73,13 @@ class Incidents:
         async with self._database.reading() as connection:
             return int((await connection.execute(query)).scalar_one())
 
+    async def any_open_in(self, channel: str) -> bool:
+        """Tell whether an open incident's report is in a channel."""
+        here = (INCIDENTS.c.state == IncidentState.OPEN) & (INCIDENTS.c.channel == channel)
+        async with self._database.reading() as connection:
+            found = await connection.execute(select(INCIDENTS.c.id).where(here).limit(1))
+            return found.first() is not None
+
     async def recent(self, *, team: str | None = None, limit: int = 20) -> tuple[Incident, ...]:
         """Return incidents, open or not, of one workspace or of all, the newest first."""
         return await self._all(_newest(team, limit))
@@ -81,6 +88,13 @@ class Incidents:
         """Return the incidents that are over, of one workspace or of all, the newest first."""
         query = _newest(team, limit).where(INCIDENTS.c.state != IncidentState.OPEN)
         return await self._all(query)
+
+    async def checks_since(self, since: datetime) -> tuple[Mapping[str, Any], ...]:
+        """Return the checks that were made at a time or later."""
+        newer = (INCIDENTS.c.checked_at >= since) & INCIDENTS.c.check.is_not(None)
+        async with self._database.reading() as connection:
+            found = await connection.execute(select(INCIDENTS.c.check).where(newer))
+            return tuple(found.scalars().all())
 
     async def ended_since(self, since: datetime) -> tuple[Incident, ...]:
         """Return the incidents that ended at a time or later, the first to end first."""

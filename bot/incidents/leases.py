@@ -35,6 +35,11 @@ class Leases:
             alive = set((await connection.execute(query)).scalars())
         return frozenset(replicas) - alive
 
+    async def clock(self) -> datetime:
+        """Return the database's time."""
+        async with self._database.reading() as connection:
+            return await _now(connection)
+
     async def leave(self, replica: str) -> None:
         """Forget a replica that has ended."""
         async with self._database.writing() as connection:

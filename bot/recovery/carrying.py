@@ -15,7 +15,7 @@ from bot.errors import BotError
 from bot.hosts.model import Rung
 from bot.incidents.approval import Approval, ApprovalState
 from bot.incidents.run import Run, RunState, cut, run_id
-from bot.incidents.switches import Name, Switch
+from bot.recovery.breaker import closed_at, common_cause, opened, stale
 from bot.recovery.doing import Doing, Tools
 from bot.recovery.engine.port import Durable
 from bot.recovery.errors import (
@@ -97,7 +97,7 @@ class Carrier:
         await store.step_runs.add(doing.run, said, at=now)
         if shown.verdict is Verdict.FAILED:
             why = f"{doing.scene.vm_name} failed again after it was repaired."
-            await store.switches.put(Switch(name=Name.BREAKER, on=True, reason=why, at=now))
+            await opened(store, why, now)
         return said
 
     async def _chain(self, approval_id: str) -> list[str]:
@@ -172,9 +172,19 @@ class Carrier:
             mutating = [one for one in others.values() if self._mutates(one)]
             if why := too_much(run, mutating, self.blast, now):
                 raise RefusedStepError(why)
+            await self._refuse_broken(await common_cause(store, self.blast, now))
         seen = await self.tools.world.look(approval.incident_id, approval.vm_name)
+        if step.mutates:
+            why = await stale(store, self.tools.world, seen.scene, self.blast, self.tools.now())
+            await self._refuse_broken(why)
         self._refuse_changed(approval, number, step, seen)
         return seen.scene
+
+    async def _refuse_broken(self, why: str) -> None:
+        """Open the breaker where something speaks against any step at all."""
+        if why:
+            await opened(self.tools.store, why, self.tools.now())
+            raise RefusedStepError(f"{why} The breaker is open now.")
 
     def _refuse_changed(self, approval: Approval, number: int, step: Step, seen: Seen) -> None:
         """Hold what is seen now against what was approved, and ask the ladder anew."""
@@ -205,9 +215,10 @@ class Carrier:
 
     async def _break(self, run: Run) -> None:
         store, now = self.tools.store, self.tools.now()
-        lately = [one for one in await store.step_runs.since(now - _LATELY) if self._mutates(one)]
+        since = max(filter(None, (now - _LATELY, await closed_at(store))))
+        lately = [one for one in await store.step_runs.since(since) if self._mutates(one)]
         if why := breaks(run, lately, self.blast):
-            await store.switches.put(Switch(name=Name.BREAKER, on=True, reason=why, at=now))
+            await opened(store, why, now)
 
     async def _move(self, approval_id: str, number: int, state: RunState, **changes: object) -> Run:
         return await self.tools.store.step_runs.move(

@@ -21,6 +21,11 @@ class Blast:
     an_hour: int = 4
     #: unknown outcomes, since the breaker was last closed, that open it
     unknowns: int = 2
+    #: so many VMs with one finding, looked at within this time, open it
+    with_one_finding: int = 3
+    together: timedelta = timedelta(minutes=10)
+    #: how far this machine's clock may be from the store's
+    skew: timedelta = timedelta(seconds=60)
 
 
 def too_much(run: Run, others: Sequence[Run], blast: Blast, now: datetime) -> str:

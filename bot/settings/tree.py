@@ -7,7 +7,7 @@ import re
 from datetime import timedelta
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -16,6 +16,7 @@ from bot.errors import PlacementError
 from bot.fleet.nodes import node_list
 from bot.settings.network import HeartbeatSettings, NetworkSettings
 from bot.settings.part import FilePath, Part
+from bot.settings.policy import STEP_NAMES, Accounts, PolicySettings, StepName
 from bot.settings.secrets import secret
 from bot.settings.slack import SlackSettings
 
@@ -32,9 +33,6 @@ def _node_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 NodePatterns = Annotated[tuple[str, ...], AfterValidator(_node_patterns)]
-
-
-StepName = Literal["restart_resolver", "reboot", "reset", "stop_start", "stop_for_support", "start"]
 
 
 class Level(IntEnum):
@@ -178,12 +176,15 @@ class ActionSettings(Part):
     """VMs changed within an hour."""
     two_people: bool | tuple[StepName, ...] = False
     """Whether every step needs two approvers, or which: ["reset", "stop_start"]."""
+    cli: Accounts = {}  # noqa: RUF012 - pydantic copies it
+    """Account on this machine → who that is in Slack, for the command line: {ada = "U024BE7LH"}."""
+    policy: PolicySettings = PolicySettings()
 
     @property
     def by_two(self) -> frozenset[str]:
         """Return the steps that two people have to approve."""
         told = self.two_people
-        return frozenset(get_args(StepName) if told is True else told or ())
+        return frozenset(STEP_NAMES if told is True else told or ())
 
 
 class WaitSettings(Part):
@@ -199,6 +200,8 @@ class WaitSettings(Part):
     """A whole probe of a machine, the login included."""
     approval: timedelta = timedelta(minutes=30)
     """How long a step waits for a decision once it could run; then nothing is done."""
+    escalate: tuple[timedelta, ...] = (timedelta(minutes=5), timedelta(minutes=10))
+    """When those who may decide are called again, and from the second time on others, too."""
     operation: timedelta = timedelta(minutes=15)
     """How long an operation of the cloud may take before it counts as unknown."""
     boot: timedelta = timedelta(minutes=15)

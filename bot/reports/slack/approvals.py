@@ -27,6 +27,7 @@ from bot.reports.slack.parts import (
     words,
 )
 from bot.reports.slack.proofs import ENDED, carried
+from bot.reports.slack.switched import stopped_lines
 from bot.reports.slack.values import MOVING, Action, Approval, Decision, Purpose, Standing
 
 _TITLES = {
@@ -53,6 +54,8 @@ def card(approval: Approval, *, now: datetime) -> Message:
         *_lists(approval, name),
         lines(name("decision"), *_decision(approval, now)),
     ]
+    if approval.stopped and (waits or _moves(approval)):
+        blocks.append(lines(name("stopped"), *stopped_lines(approval.stopped, now)))
     if approval.steps:
         blocks.append(lines(name("steps"), *carried(approval.steps, now)))
     if waits:

@@ -11,7 +11,8 @@ from bot.reports.slack import fitting
 from bot.reports.slack.marking import Markup, bold, clock, joined, marked, mention
 from bot.reports.slack.message import View
 from bot.reports.slack.parts import actions, age, button, header, line, lines, web
-from bot.reports.slack.values import LABELS, Action, Incident, Link, Waiting
+from bot.reports.slack.switched import stopped_lines
+from bot.reports.slack.values import LABELS, Action, Incident, Link, Stopped, Waiting
 
 #: More of a kind than these are counted, not listed.
 MOST_LISTED = 20
@@ -23,6 +24,7 @@ def home(
     opened: Sequence[Incident] = (),
     open_count: int = 0,
     recent: Sequence[Incident] = (),
+    stopped: Sequence[Stopped] = (),
     now: datetime,
 ) -> View:
     """Return the Home tab of one person; each list is shown in the order given.
@@ -30,8 +32,10 @@ def home(
     `waiting` are approvals that the person may decide; `open_count` is how many incidents are
     open where not all of them are in `opened`.
     """
+    held = list(stopped_lines(stopped, now))
     return fitting.home(
         blocks=[
+            *([lines("stopped", *held)] if held else []),
             actions("new", button(Action.NEW, "home", style="primary", label=LABELS[Action.NEW])),
             *_part("waiting", "Waits for you", _waiting(waiting[:MOST_LISTED], now), len(waiting)),
             DividerBlock(block_id="after-waiting"),

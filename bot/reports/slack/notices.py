@@ -141,6 +141,8 @@ _HELP: tuple[tuple[str, str], ...] = (
     ("{command} stats", "what was found so far, and how often"),
     ("{command} preflight JOB", "asks all its VMs who resolves whom, before or after it fails"),
     ("{command} link INCIDENT", "puts its card into this channel; a JOB or a URL does, too"),
+    ("{command} pause WHY", "stops every step that changes anything at its next boundary"),
+    ("{command} resume WHY", "an approver lets steps go on"),
     ("{command} help", "this list"),
     ("@{bot} …", "every one of them in a thread, where slash commands do not work"),
     ("⋯ Diagnose this log", "on any message: its text, snippet, file and thread"),

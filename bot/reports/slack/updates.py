@@ -20,15 +20,22 @@ from bot.reports.slack.parts import (
     web,
     words,
 )
-from bot.reports.slack.values import Incident, Link, Purpose
+from bot.reports.slack.switched import stopped_lines
+from bot.reports.slack.values import Incident, Link, Purpose, Stopped
 
 _ONCE = Names(1)
 
 
 def status(
-    opened: Sequence[Incident], *, level: str, missing: Sequence[str], now: datetime
+    opened: Sequence[Incident],
+    *,
+    level: str,
+    missing: Sequence[str],
+    stopped: Sequence[Stopped] = (),
+    now: datetime,
 ) -> Message:
     """Return what is open, the newest first, and at which level the bot runs; for one person."""
+    held = list(stopped_lines(stopped, now))
     rows = [
         line(
             words(one.job or "pasted log", bold=True),
@@ -38,6 +45,7 @@ def status(
         for one in opened
     ]
     blocks = [
+        *([lines(_ONCE("stopped"), *held)] if held else []),
         header(_ONCE("title"), f"Open: {len(opened)}"),
         listed(_ONCE("open"), rows) if rows else lines(_ONCE("open"), line("Nothing is open.")),
         lines(_ONCE("level"), line(words("Level: ", bold=True), level)),
@@ -45,7 +53,9 @@ def status(
     ]
     return fitting.message(
         blocks=blocks,
-        text=notification(f"{len(opened)} open. Level: {level}."),
+        text=notification(
+            f"{len(opened)} open. Level: {level}.", *(f"{one.what}." for one in stopped)
+        ),
         about={"purpose": Purpose.PRIVATE.value},
     )
 

@@ -63,6 +63,7 @@ class Purpose(StrEnum):
     APPROVAL = "approval"
     APPROVAL_ASKED = "approval_asked"
     DRY_RUN = "dry_run"
+    SWITCHED = "switched"
     PROOF = "proof"
     LINK = "link"
     SUMMARY = "summary"
@@ -232,6 +233,20 @@ class Proven:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Stopped:
+    """What stops every step that changes anything, or did."""
+
+    #: `Paused`, or that the breaker is open
+    what: str
+    #: a person's id; empty for the bot
+    by: str = ""
+    at: datetime
+    why: str = ""
+    #: it is so no more
+    over: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Approval:
     """One step that waits for people, or what they decided."""
 
@@ -265,6 +280,8 @@ class Approval:
     because: str = ""
     #: how far it is carried out; empty before it is begun, and where nothing may be
     steps: tuple[Step, ...] = ()
+    #: what stops it now
+    stopped: tuple[Stopped, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,8 +10,9 @@ from bot.reports.slack.message import Message, View
 from bot.reports.slack.preflights import asking, preflighted
 from bot.reports.slack.proofs import proof
 from bot.reports.slack.report import report
+from bot.reports.slack.switched import switched
 from bot.reports.slack.updates import revised, status, unread
-from bot.reports.slack.values import Asking, Decision, Proven, Standing, Step, Told
+from bot.reports.slack.values import Asking, Decision, Proven, Standing, Step, Stopped, Told
 from tests.unit.reports.made import (
     ALICE,
     ASKED,
@@ -19,6 +20,7 @@ from tests.unit.reports.made import (
     NOW,
     ONCALL,
     Text,
+    approval,
     checked,
     decided,
     incident,
@@ -67,7 +69,18 @@ def threads(*, text: Text = usual) -> Mapping[str, Message | View]:
     said = text("preflight.said", "looking names up")
     headline = text("preflight.headline", "gpu-8 gets no answer for 6 of 8 names.")
     rest = text("preflight.rest", "gpu-[0-7]: all 8 names\ngpu-8: no answer (-3): 6 names")
+    why = text("stopped.why", "somebody is on gpu-8")
+    held = Stopped(what="Paused", by=ALICE, at=ASKED, why=why)
     return {
+        "switched on": switched(
+            one, held, may_resume=(BOB, ONCALL), command="/nccl-dns", now=NOW
+        ),
+        "switched off": switched(
+            one, replace(held, over=True), may_resume=(BOB, ONCALL), command="/nccl-dns", now=NOW
+        ),
+        "approval, stopped": card(
+            replace(approval(text=text), stopped=(held,)), now=NOW
+        ),
         "report, looking again": report(seen, one, now=NOW, again=sources(text=text)),
         "pre-flight, elsewhere": asking(one, None, now=NOW),
         "pre-flight, under way": asking(
@@ -86,7 +99,7 @@ def threads(*, text: Text = usual) -> Mapping[str, Message | View]:
         ),
         "status": status(
             (one,), level=text("level", "2 of 3 (probe)"),
-            missing=(text("missing", "No cloud is set."),), now=NOW,
+            missing=(text("missing", "No cloud is set."),), stopped=(held,), now=NOW,
         ),
         "revised": revised(
             one, by=ALICE, added=text("added", "rank-0.log"), before=text("before", "It was."),
