@@ -22,6 +22,7 @@ from bot.incidents.incident import Entry, Incident, IncidentState
 from bot.incidents.message import PARENT, Message
 from bot.incidents.store import Store
 from bot.reports.slack import approvals, message, updates, values
+from bot.reports.slack.escalated import escalated
 from bot.reports.slack.notices import linked
 from bot.reports.slack.placeholder import placeholder
 from bot.reports.slack.preflights import asking, preflighted
@@ -32,7 +33,8 @@ from bot.reports.slack.switched import switched
 
 EVIDENCE, PROBES, LINK, SUMMARY = "evidence", "probes", "link", "summary"
 DRY_RUN, ASKED, REVISED, PROOF = "dry_run:", "asked:", "revised:", "proof:"
-SWITCHED = "switched:"
+SWITCHED, ESCALATED = "switched:", "escalated:"
+_OF_APPROVAL = frozenset({"dry_run", "asked", "escalated"})
 #: With its number among those of the incident.
 PREFLIGHT = "pre-flight:"
 
@@ -70,7 +72,7 @@ class Renderer:
         if incident is None:
             raise BotError(f"The message {row.id} is of no incident.")
         kind, _, about = row.purpose.partition(":")
-        approval_id = row.approval_id or (about if kind in {"dry_run", "asked"} else None)
+        approval_id = row.approval_id or (about if kind in _OF_APPROVAL else None)
         if approval_id is not None:
             return await self._of_approval(kind, approval_id.partition(":")[0], about, now)
         if kind == "proof":
@@ -109,11 +111,19 @@ class Renderer:
         shown = approval_shown(approval, checked_of(incident), self.rules, runs, stopped)
         if kind == "dry_run":
             made = approvals.dry_run(shown, why=WHY_DRY, now=now)
+        elif kind == "escalated":
+            made = self._escalated(shown, int(about.partition(":")[2]), now)
         elif kind == "asked":
             made = approvals.asked(shown, about.partition(":")[2], now=now)
         else:
             made = approvals.card(shown, now=now)
         return Rendered(message=made, revision=approval.revision)
+
+    def _escalated(self, shown: values.Approval, number: int, now: datetime) -> message.Message:
+        """Return the call: the first to those who may decide alone, later ones to others, too."""
+        others = self.rules.escalate_to if number else ()
+        called = tuple(dict.fromkeys((*shown.may_decide, *others)))
+        return escalated(shown, called=called, number=number, now=now)
 
     async def _proof(self, run_id: str, incident: Incident, now: datetime) -> Rendered:
         run = await self.store.step_runs.get(run_id)

@@ -25,6 +25,7 @@ from bot.app import build, network_of
 from bot.chat import deciding, pausing, summing
 from bot.chat.desk import Desk
 from bot.chat.errors import AwayError
+from bot.chat.escalating import Escalating
 from bot.chat.intake import Intake
 from bot.chat.outbox import Outbox
 from bot.chat.people import People
@@ -156,6 +157,7 @@ async def running(
             _over_and_over(partial(deciding.expire, desk)),
             _over_and_over(partial(deciding.say_proofs, desk, set())),
             _over_and_over(partial(pausing.say_switched, desk, set())),
+            _over_and_over(Escalating(desk=desk).due),
             _over_and_over(partial(summing.say_ended, desk, set()), every_s=_ENDED_EVERY_S),
             *([_over_and_over(desk.recovery.reconcile)] if desk.recovery else []),
             _over_and_over(partial(_forget, desk, settings.store.keep), every_s=_FORGET_EVERY_S),

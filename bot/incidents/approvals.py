@@ -125,6 +125,14 @@ class Approvals:
         """Return the approvals that somebody has to decide, the oldest first."""
         return await self._all(_oldest().where(_OPEN).limit(limit))
 
+    async def ready_between(self, after: datetime, until: datetime) -> tuple[Approval, ...]:
+        """Return what still waits of that which could be decided from after one time, by another.
+
+        A few microseconds where there is none, however many wait.
+        """
+        these = (APPROVALS.c.ready_at > after) & (APPROVALS.c.ready_at <= until)
+        return await self._all(_oldest().where(_OPEN, these))
+
     async def approved_since(self, since: datetime) -> tuple[Approval, ...]:
         """Return what was approved at a time or later: each must have its workflow."""
         approved = APPROVALS.c.state == ApprovalState.APPROVED

@@ -64,6 +64,7 @@ class Purpose(StrEnum):
     APPROVAL_ASKED = "approval_asked"
     DRY_RUN = "dry_run"
     SWITCHED = "switched"
+    ESCALATED = "escalated"
     PROOF = "proof"
     LINK = "link"
     SUMMARY = "summary"
