@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import secrets
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from bot.app import ssh_options
 from bot.hosts.grants import REPAIRING
 from bot.hosts.ssh.hosts import SshHosts, ssh_hosts
 from bot.hosts.ssh.options import Keys
+from bot.incidents.store import Store
 from bot.recovery.carrying import Carrier
 from bot.recovery.doing import Tools, Waits
 from bot.recovery.limits import Blast
@@ -42,6 +45,25 @@ async def repair_account(settings: Settings) -> AsyncIterator[SshHosts | None]:
     )
     async with ssh_hosts(options) as hosts:
         yield hosts
+
+
+async def carried_out(settings: Settings, store: Store) -> bool:
+    """Tell whether some process carries out what is approved now; raises StoreError.
+
+    On SQLite one holds the lock beside the engine's file; on PostgreSQL replicas say so.
+    """
+    url = settings.engine_url
+    if not url.startswith("sqlite"):
+        return await store.leases.anybody()
+    path = Path(url.partition("///")[2])
+    try:
+        with path.with_name(f"{path.name}.lock").open("r") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
 
 
 @asynccontextmanager

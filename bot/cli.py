@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from bot import cli_audit
+from bot import cli_audit, cli_steps
 from bot.errors import BotError, UsageError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ app = typer.Typer(
     help="Tell which rank, which machine and why, when distributed training cannot start.",
 )
 app.add_typer(cli_audit.app, name="audit")
+app.add_typer(cli_steps.app)
 
 
 @app.callback(invoke_without_command=True)

@@ -35,6 +35,12 @@ class Leases:
             alive = set((await connection.execute(query)).scalars())
         return frozenset(replicas) - alive
 
+    async def anybody(self) -> bool:
+        """Tell whether any replica is alive now."""
+        async with self._database.reading() as connection:
+            alive = select(LEASES.c.replica).where(LEASES.c.until > await _now(connection))
+            return (await connection.execute(alive.limit(1))).first() is not None
+
     async def clock(self) -> datetime:
         """Return the database's time."""
         async with self._database.reading() as connection:

@@ -134,6 +134,7 @@ def test_help_loads_no_room() -> None:
         "bot",
         "bot.cli",
         "bot.cli_audit",
+        "bot.cli_steps",
         "bot.errors",
     }
     for heavy in (
