@@ -63,6 +63,18 @@ def approve(approval: ApprovalId, *, config: Config = None) -> None:
     _run(config, lambda counter: counter.decide(approval, Verdict.APPROVE))
 
 
+@app.command(short_help="Approve a step alone, where the settings allow it.")
+def break_glass(
+    approval: ApprovalId,
+    vm: Annotated[str, typer.Argument(metavar="VM", help="The VM's name, typed.")],
+    why: Annotated[list[str], typer.Argument(metavar="WHY…")],
+    *,
+    config: Config = None,
+) -> None:
+    """Approve a step alone and at any hour; it is posted to the audit channel with your reason."""
+    _run(config, lambda counter: counter.break_glass(approval, vm, " ".join(why)))
+
+
 @app.command(short_help="Decline a step.")
 def decline(approval: ApprovalId, *, config: Config = None) -> None:
     """Decline a step; nothing is done then."""

@@ -10,6 +10,7 @@ from bot.chat import pausing
 from bot.chat.asker import Asker
 from bot.chat.desk import Desk
 from bot.chat.errors import TooLateError
+from bot.chat.glass import break_glass
 from bot.chat.looking import Wanted, key_of, look
 from bot.chat.mapping import incident_shown, switch_shown
 from bot.chat.placing import link, say_where
@@ -29,7 +30,11 @@ _LATELY = timedelta(days=1)
 _MOST_OFFERED = 25
 _PERMALINK = re.compile(r"/archives/(?P<channel>[CGD][A-Z0-9]+)/p(?P<seconds>\d+)(?P<micros>\d{6})")
 _LEVELS = ("0 of 3 (paste)", "1 of 3 (look)", "2 of 3 (probe)", "3 of 3 (act)")
-_SWITCHING = {Kind.PAUSE: pausing.pause, Kind.RESUME: pausing.resume}
+_SWITCHING = {
+    Kind.PAUSE: pausing.pause,
+    Kind.RESUME: pausing.resume,
+    Kind.BREAK_GLASS: break_glass,
+}
 
 
 async def answer(
@@ -49,7 +54,7 @@ async def answer(
             await _link(desk, asker, words.text)
         case Kind.PREFLIGHT:
             await ask_for(desk, asker, words.text)
-        case Kind.PAUSE | Kind.RESUME:
+        case Kind.PAUSE | Kind.RESUME | Kind.BREAK_GLASS:
             await _SWITCHING[words.kind](desk, asker, words.text)
         case Kind.JOB:
             await look(desk, asker, Wanted(job=words.text, files=files))

@@ -155,7 +155,7 @@ async def decide(desk: Desk, asker: Asker, approval_id: str, verdict: Verdict) -
     decision = await desk.store.approvals.decide(approval_id, verdict, by=asker.user, at=desk.now())
     approval = decision.approval
     if decision.answer is Answer.DECIDED and approval.state is ApprovalState.APPROVED:
-        await _begin(desk, approval)
+        await begin(desk, approval)
     await desk.outbox.refresh(approval.incident_id)
     if said := await _answer(desk, decision.answer, approval, asker):
         await desk.tell(asker, said)
@@ -174,7 +174,9 @@ async def _refused(desk: Desk, asker: Asker, approval: Approval, act: Act) -> bo
         await desk.tell(asker, may_not_decide(await _shown(desk, approval)))
     else:
         who = "The card in the thread shows who is needed."
-        await desk.explain(asker, ruling.why, next_step=who)
+        glass = f" {desk.rules.command} break-glass {approval.id} VM WHY does without them."
+        offered = desk.rules.policy.break_glass and ruling.against in {Ground.SELF, Ground.HOURS}
+        await desk.explain(asker, ruling.why, next_step=f"{who}{glass if offered else ''}")
     return True
 
 
@@ -202,7 +204,7 @@ async def _answer(
         mine = approval.decided_by == asker.user and approval.state is ApprovalState.APPROVED
         if mine:
             # the same click delivered again, after a crash: what it began is finished
-            await _begin(desk, approval)
+            await begin(desk, approval)
         return decided_already(await _shown(desk, approval), now=desk.now())
     sentence = _NOT_COUNTED.get(answer)
     if sentence is not None:
@@ -216,7 +218,7 @@ _NOT_COUNTED = {
 }
 
 
-async def _begin(desk: Desk, approval: Approval) -> None:
+async def begin(desk: Desk, approval: Approval) -> None:
     """Begin what was approved, once; where nothing may be changed, post what would be done."""
     if desk.recovery is not None:
         await desk.recovery.begin(approval)

@@ -23,6 +23,7 @@ from bot.incidents.message import PARENT, Message
 from bot.incidents.store import Store
 from bot.reports.slack import approvals, message, updates, values
 from bot.reports.slack.escalated import escalated
+from bot.reports.slack.glass import glass
 from bot.reports.slack.notices import linked
 from bot.reports.slack.placeholder import placeholder
 from bot.reports.slack.preflights import asking, preflighted
@@ -33,8 +34,8 @@ from bot.reports.slack.switched import switched
 
 EVIDENCE, PROBES, LINK, SUMMARY = "evidence", "probes", "link", "summary"
 DRY_RUN, ASKED, REVISED, PROOF = "dry_run:", "asked:", "revised:", "proof:"
-SWITCHED, ESCALATED = "switched:", "escalated:"
-_OF_APPROVAL = frozenset({"dry_run", "asked", "escalated"})
+SWITCHED, ESCALATED, GLASS = "switched:", "escalated:", "glass:"
+_OF_APPROVAL = frozenset({"dry_run", "asked", "escalated", "glass"})
 #: With its number among those of the incident.
 PREFLIGHT = "pre-flight:"
 
@@ -111,6 +112,8 @@ class Renderer:
         shown = approval_shown(approval, checked_of(incident), self.rules, runs, stopped)
         if kind == "dry_run":
             made = approvals.dry_run(shown, why=WHY_DRY, now=now)
+        elif kind == "glass":
+            made = await self._glass(shown, now)
         elif kind == "escalated":
             made = self._escalated(shown, int(about.partition(":")[2]), now)
         elif kind == "asked":
@@ -118,6 +121,15 @@ class Renderer:
         else:
             made = approvals.card(shown, now=now)
         return Rendered(message=made, revision=approval.revision)
+
+    async def _glass(self, shown: values.Approval, now: datetime) -> message.Message:
+        entries = await self.store.incidents.timeline(shown.incident)
+        told = [one for one in entries if one.kind == "glass_broken" and one.about == shown.id]
+        if not told:
+            raise BotError(f"Nobody has broken the glass of approval {shown.id}.")
+        where = await self.permalink(shown.incident)
+        last = told[-1]
+        return glass(shown, by=last.who or "", why=last.text, at=last.at, permalink=where, now=now)
 
     def _escalated(self, shown: values.Approval, number: int, now: datetime) -> message.Message:
         """Return the call: the first to those who may decide alone, later ones to others, too."""

@@ -36,6 +36,7 @@ _LINES: Mapping[str, str] = {
     "run_cancelled": "stopped",
     "run_left_out": "left out",
     "run_watched": "proven again",
+    "glass_broken": "the glass broken: approved alone",
     "pause_on": "steps paused",
     "pause_off": "steps may go on",
     "breaker_on": "the breaker opened: no more steps",

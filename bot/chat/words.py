@@ -28,6 +28,7 @@ class Kind(StrEnum):
     PREFLIGHT = "preflight"
     PAUSE = "pause"
     RESUME = "resume"
+    BREAK_GLASS = "break-glass"
     JOB = "job"
     LINES = "lines"
     #: one word that is none of these
@@ -46,6 +47,9 @@ class Words:
 _PLAIN = {"help": Kind.HELP, "?": Kind.HELP, "status": Kind.STATUS}
 
 
+_ON_ONE_LINE = frozenset({Kind.PAUSE, Kind.RESUME, Kind.BREAK_GLASS})
+
+
 def sort_out(text: str, clusters: Sequence[Cluster]) -> Words:
     """Return what a person's words ask for; `text` is as they wrote it."""
     text = text.strip()
@@ -55,7 +59,7 @@ def sort_out(text: str, clusters: Sequence[Cluster]) -> Words:
     if text.lower() in _PLAIN:
         return Words(kind=_PLAIN[text.lower()])
     word, on_one_line = first.lower(), "\n" not in text
-    if (word == Kind.LINK and rest) or (word in {Kind.PAUSE, Kind.RESUME} and on_one_line):
+    if (word == Kind.LINK and rest) or (word in _ON_ONE_LINE and on_one_line):
         return Words(kind=Kind(word), text=rest.strip())
     if first.lower() in _PREFLIGHT and len(rest.split()) <= 1:
         return Words(kind=Kind.PREFLIGHT, text=rest.strip())

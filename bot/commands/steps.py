@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from bot.acting import carried_out
 from bot.app import build, network_of
+from bot.chat import glass
 from bot.chat.mapping import accused, checked_of
 from bot.chat.ruling import matter, proposal
 from bot.commands.person import person_of
@@ -111,6 +112,29 @@ class Counter:
         if after.state is not ApprovalState.APPROVED:
             return Said(lines=("Declined. Nothing was done.",))
         return Said(lines=("Approved.", *await self._what_happens(after)))
+
+    async def break_glass(self, approval_id: str, vm: str, reason: str) -> Said:
+        """Approve a step alone and at any hour; raises InputError where there is no such step."""
+        approval = await self._approval(approval_id)
+        incident = await self.store.incidents.get(approval.incident_id)
+        now = self.services.now()
+        about = matter(
+            self.services, incident, approval, channel=_HERE, past=approval.past(now),
+            typed_vm=vm, reason=reason,
+        )  # fmt: skip
+        if why := self._why_not(Act.BREAK_GLASS, about):
+            return self._not(why)
+        channel = self.settings.actions.policy.audit_channel
+        team = (incident.team if incident else None) or ""
+        await glass.noted(self.store, approval, by=self.person.user, reason=reason, at=now)
+        row = glass.message_of(approval, team=team, channel=channel, at=now)
+        await self.store.messages.own(row)
+        decision = await glass.decided(
+            self.store, approval, by=self.person.user, reason=reason, at=now
+        )
+        if decision.answer is not Answer.DECIDED:
+            return self._not("It was decided in the meantime.")
+        return Said(lines=("Approved alone.", *await self._what_happens(decision.approval)))
 
     async def stop(self, approval_id: str) -> Said:
         """Stop a chain at its next boundary; raises UnknownApprovalError."""

@@ -123,9 +123,18 @@ class Approval:
         return self._on(state=ApprovalState.VOIDED, decided_by=by, decided_at=at, reason=why)
 
     def decided(
-        self, verdict: Verdict, *, by: str, at: datetime, reason: str | None = None
+        self,
+        verdict: Verdict,
+        *,
+        by: str,
+        at: datetime,
+        reason: str | None = None,
+        alone: bool = False,
     ) -> Decision:
-        """Return what a person's click comes to, and the approval after it."""
+        """Return what a person's click comes to, and the approval after it.
+
+        `alone`: the glass is broken, and one person is enough.
+        """
         if self.past(at):
             return Decision(answer=Answer.LATE, approval=self.expired(at=at))
         if self.state is not ApprovalState.OPEN:
@@ -135,9 +144,9 @@ class Approval:
             state = ApprovalState.APPROVED
             if self.ready_at is None:
                 return Decision(answer=Answer.NOT_READY, approval=self)
-            if self.first_by == by:
+            if self.first_by == by and not alone:
                 return Decision(answer=Answer.SAME_PERSON, approval=self)
-            if self.needs == TWO and self.first_by is None:
+            if self.needs == TWO and self.first_by is None and not alone:
                 first = self._on(first_by=by, first_at=at)
                 return Decision(answer=Answer.FIRST, approval=first)
         settled = self._on(state=state, decided_by=by, decided_at=at, reason=reason)

@@ -77,14 +77,17 @@ class Approvals:
         by: str,
         at: datetime,
         reason: str | None = None,
+        alone: bool = False,
     ) -> Decision:
         """Count a person's click and say what it came to; of all that race, one decides.
+
+        `alone`: one person is enough where two are asked for, since the glass is broken.
 
         Whether that person may decide is asked before. Raises UnknownApprovalError.
         """
         async with self._database.writing() as connection:
             incident, old = await _locked(connection, approval_id)
-            decision = old.decided(verdict, by=by, at=at, reason=reason)
+            decision = old.decided(verdict, by=by, at=at, reason=reason, alone=alone)
             who = by if decision.approval.state is not ApprovalState.EXPIRED else None
             await _put(connection, incident, old, decision.approval, at=at, by=who)
             return decision

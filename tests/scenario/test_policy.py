@@ -162,3 +162,50 @@ async def test_a_restart_of_a_service_leaves_the_cloud_alone(
         changing = [one for one in asked if one.method != "GET"]
         # the mildest step, which a failed resolver needs, asks nothing of the cloud
         assert not changing
+
+
+async def test_breaking_the_glass(slack: SlackServer, tmp_path: Path) -> None:
+    """An approver types VM and reason; it is posted and kept first, then done by them alone."""
+    policy = {"self_approval": False, "break_glass": True, "audit_channel": OPS}
+    async with staged(slack, tmp_path, **policy) as (stage, _):
+        grace = slack.act_as("grace")
+        card = await proposed(stage, grace)
+        approval = (await stage.bot.desk.store.approvals.waiting())[0]
+        await in_message(grace, HERE, card.ts, Press(action_id="approve"))
+        await stage.whispered(HERE, "grace", f"break-glass {approval.id}")
+        for words, why in (
+            (f"{approval.id} node-7 the run ends at noon", "Type the VM's name"),
+            (f"{approval.id} node-8 now", "Say in a few words why"),
+            ("nosuch node-8 the run ends at noon", "no approval of mine"),
+        ):
+            await grace.commands(HERE, f"/nccl-dns break-glass {words}")
+            await stage.whispered(HERE, "grace", why)
+        ada = slack.act_as("ada")
+        await ada.commands(HERE, f"/nccl-dns break-glass {approval.id} node-8 I want it so")
+        await stage.whispered(HERE, "ada", "none of those who may decide")
+        await nothing_moved(stage)
+        words = f"{approval.id} node-8 the run ends at noon <!channel>"
+        await grace.commands(HERE, f"/nccl-dns break-glass {words}")
+        posted = await stage.said("incident-room", "Glass broken: node-8", "the run ends at noon")
+        assert "<!channel>" not in posted.text
+        await stage.said(HERE, "Done and proven: node-8", "systemd-resolved on node-8")
+        store = stage.bot.desk.store
+        deeds = [link.deed async for link in store.audit.links()]
+        names = [one.what for one in deeds]
+        assert names.index("glass_broken") < names.index("approved") < names.index("run_checking")
+        assert next(one for one in deeds if one.what == "glass_broken").who == "U0APPROVER"
+
+
+async def test_the_glass_stays_whole_where_it_is_not_seen(
+    slack: SlackServer, tmp_path: Path
+) -> None:
+    """Where the audit channel cannot be posted to, nothing is approved."""
+    policy = {"self_approval": False, "break_glass": True, "audit_channel": "C0SECRET01"}
+    async with staged(slack, tmp_path, **policy) as (stage, _):
+        grace = slack.act_as("grace")
+        await proposed(stage, grace)
+        approval = (await stage.bot.desk.store.approvals.waiting())[0]
+        words = f"{approval.id} node-8 the run ends at noon"
+        await grace.commands(HERE, f"/nccl-dns break-glass {words}")
+        await stage.whispered(HERE, "grace", "could not be posted")
+        await nothing_moved(stage)

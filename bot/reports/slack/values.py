@@ -65,6 +65,7 @@ class Purpose(StrEnum):
     DRY_RUN = "dry_run"
     SWITCHED = "switched"
     ESCALATED = "escalated"
+    GLASS = "glass"
     PROOF = "proof"
     LINK = "link"
     SUMMARY = "summary"

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from bot.reports.slack.approvals import card
 from bot.reports.slack.escalated import escalated
+from bot.reports.slack.glass import glass
 from bot.reports.slack.message import Message, View
 from bot.reports.slack.preflights import asking, preflighted
 from bot.reports.slack.proofs import proof
@@ -78,6 +79,10 @@ def threads(*, text: Text = usual) -> Mapping[str, Message | View]:
         ),
         "switched off": switched(
             one, replace(held, over=True), may_resume=(BOB, ONCALL), command="/nccl-dns", now=NOW
+        ),
+        "glass broken": glass(
+            approval(text=text), by=BOB, why=text("glass.why", "The run ends at noon."), at=ASKED,
+            permalink="https://acme.slack.com/archives/C0TRAIN/p1", now=NOW,
         ),
         "escalated": escalated(
             approval(text=text), called=(BOB, ONCALL), number=1, now=NOW
