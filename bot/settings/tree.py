@@ -34,7 +34,9 @@ def _node_patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
 NodePatterns = Annotated[tuple[str, ...], AfterValidator(_node_patterns)]
 
 
-StepName = Literal["restart_resolver", "reboot", "reset", "stop_start", "stop_for_support", "start"]
+StepName = Literal[
+    "restart_resolver", "reboot", "reset", "stop_start", "stop_for_support", "start", "back_up"
+]
 
 
 class Level(IntEnum):
@@ -117,6 +119,8 @@ class SshSettings(AccountSettings):
     """Machines that are asked at one time."""
     repair: AccountSettings | None = None
     """The account that may restart the resolver and reboot; without it nothing is repaired."""
+    backup: AccountSettings | None = None
+    """The account that copies what a VM's own disks hold; without it nothing is backed up."""
 
 
 class RestSettings(Part):
