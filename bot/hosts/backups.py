@@ -29,7 +29,7 @@ SURVEY_WITHIN = timedelta(seconds=45)
 HEARTBEAT = timedelta(seconds=10)
 #: A line of an answer, and lines that are none of ours.
 MOST_LINE_BYTES, MOST_LINES = 1 << 17, 200_000
-_SHOWN = 80
+_SHOWN = 60
 
 
 class What(StrEnum):

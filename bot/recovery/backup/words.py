@@ -59,7 +59,7 @@ def note(entry: Entry, vms: int) -> str:
     first = entry.items[0]
     said = [size(first.size_bytes), f"{first.files:,} files"]
     if first.what is What.CHECKPOINT:
-        said.append(lacks(first, vms))
+        said.insert(0, lacks(first, vms))
     elif first.recent_files:
         said.append(f"{first.recent_files:,} changed within a day")
     return ", ".join(filter(None, said))
@@ -72,7 +72,8 @@ def lacks(item: Item, vms: int) -> str:
     others = f"needs the other {vms - 1} VMs"
     if item.ranks:
         which = "rank" if len(item.ranks) == 1 else "ranks"
-        return f"{which} {spelled(list(item.ranks))} only, {others}"
+        named = spelled(list(item.ranks)).replace("-", "–")  # as ranges are written
+        return f"{which} {named} only, {others}"
     return f"this VM's part only, may need the other {vms - 1} VMs"
 
 
