@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 
 from bot.hosts.backup_ends import Why
 from bot.hosts.backups import Copied, Going, Item, Order, Survey, What
+from bot.hosts.grants import BACKING_UP, installed_helper
 from bot.hosts.port import Target
 from bot.hosts.ssh.backups import SshBackups, ssh_backups
 from bot.hosts.words import Address, Proof
@@ -219,3 +222,15 @@ async def test_a_link_in_the_place_of_a_folder_leads_nowhere(
     assert told.proven
     copy = Path(told.folders[0].where) / str(there.disks.local).lstrip("/") / "alice" / "root"
     assert there.seen(copy).is_symlink()
+
+
+async def test_the_installed_program_does_the_same(there: Machine) -> None:
+    """What root installs for the backup account takes its order through sudo, and nothing else."""
+    helper = there.disks.folder / "nccl-dns-backup"
+    helper.write_text(installed_helper(BACKING_UP), encoding="utf-8")
+    helper.chmod(stat.S_IRWXU)
+    options = replace(there.sshd.options, sudo=True, helper=str(helper))
+    async with ssh_backups(options) as backing:
+        told = await copied(backing, order_of(await survey_of(backing)))
+
+    assert told.proven

@@ -75,7 +75,7 @@ async def attempt(one: Machine, chance: random.Random, *, kill: str) -> str:
 @pytest.mark.timeout(3600 if FILES > 2000 else 300)
 async def test_killed_at_random_it_ends_identical(tmp_path: Path) -> None:
     """Ten kills of the bot or of rsync later the copy equals the source, which is as it was."""
-    disks = Disks(folder=tmp_path, local_mb=MB + 200, stays_mb=MB + 300)
+    disks = Disks(folder=tmp_path, local_mb=MB * 5 // 4 + 200, stays_mb=MB * 5 // 4 + 300)
     chance = random.Random(SEED)
     with machine(disks) as one:
         fill(one)
