@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint cases bench fuzz outage lab lock clean venv
+.PHONY: help demo test lint cases bench backup fuzz outage lab lock clean venv
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
@@ -20,6 +20,9 @@ cases: venv ## print how many known cases are diagnosed right
 bench: venv ## measure scans against grep and ripgrep, pre-flights against clush
 	@scripts/system-packages bench
 	@.venv/bin/python -m tests.benchmarks
+
+backup: venv ## back up 20,000 files and 5 GB, killed at random ten times
+	@NCCL_DNS_BACKUP_FILES=20000 NCCL_DNS_BACKUP_MB=5000 .venv/bin/python -m pytest -q tests/behaviour/hosts/test_backup_kills.py
 
 fuzz: venv ## look for input that the diagnosis cannot take
 	@.venv/bin/python -m tests.fuzz

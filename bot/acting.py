@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from bot.app import ssh_options
-from bot.hosts.grants import REPAIRING
+from bot.hosts.grants import BACKING_UP, REPAIRING
+from bot.hosts.ssh.backups import SshBackups, ssh_backups
 from bot.hosts.ssh.hosts import SshHosts, ssh_hosts
 from bot.hosts.ssh.options import Keys
 from bot.incidents.store import Store
@@ -67,6 +68,27 @@ async def carried_out(settings: Settings, store: Store) -> bool:
 
 
 @asynccontextmanager
+async def backup_account(settings: Settings) -> AsyncIterator[SshBackups | None]:
+    """Open the machines as the backup account reaches them; None where no such account is set.
+
+    Raises HostSetupError where its keys or known hosts cannot be used. Nobody is asked here.
+    """
+    ssh = settings.ssh
+    if ssh is None or ssh.backup is None:
+        yield None
+        return
+    options = replace(
+        ssh_options(settings, ssh),
+        user=ssh.backup.user,
+        keys=Keys(files=ssh.backup.keys, agent=ssh.agent),
+        sudo=True,
+        helper=BACKING_UP.path,
+    )
+    async with ssh_backups(options) as found:
+        yield found
+
+
+@asynccontextmanager
 async def recovering(settings: Settings, services: Services) -> AsyncIterator[Recovery | None]:
     """Open what carries out approved steps; None below the level that acts.
 
@@ -82,8 +104,8 @@ async def recovering(settings: Settings, services: Services) -> AsyncIterator[Re
     waits, actions = settings.waits, settings.actions
     replica = f"{socket.gethostname()}-{secrets.token_hex(4)}"
     opened: list[DbosEngine] = []
-    async with repair_account(settings) as mends:
-        world = FleetWorld(services=services, store=store, mends=mends)
+    async with repair_account(settings) as mends, backup_account(settings) as saves:
+        world = FleetWorld(services=services, store=store, mends=mends, saves=saves)
         tools = Tools(
             store=store,
             world=world,

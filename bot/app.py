@@ -314,7 +314,8 @@ def _accounts(settings: Settings) -> frozenset[str]:
     ssh = settings.ssh
     if ssh is None:
         return frozenset()
-    return frozenset({ssh.user, *([ssh.repair.user] if ssh.repair else [])})
+    further = [one.user for one in (ssh.repair, ssh.backup) if one]
+    return frozenset({ssh.user, *further})
 
 
 def _nodes(patterns: tuple[str, ...]) -> frozenset[str]:

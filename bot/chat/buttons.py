@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from bot.chat import deciding, looking, summing
+from bot.chat import backing_up, deciding, looking, summing
 from bot.chat.asker import Asker
 from bot.chat.desk import Desk
 from bot.chat.errors import TooLateError
@@ -23,10 +23,6 @@ Flow = Callable[[Desk, Asker, Incident], Awaitable[None]]
 
 #: What a control answers with until its step is built: why not, and what a person can do instead.
 _NOT_YET: Mapping[Action, tuple[str, str]] = {
-    Action.BACK_UP: (
-        "Backing up a VM's disks is not part of this version.",
-        "Copy what is needed from the VM by hand before anything that loses it.",
-    ),
     Action.TICKET: (
         "Drafting a ticket is not part of this version.",
         "The report and its replies hold what support asks for: VM id, state, times, findings.",
@@ -129,6 +125,7 @@ _DECISIONS: Mapping[Action, Callable[[Desk, Asker, str], Awaitable[None]]] = {
     Action.ASK_FOR_APPROVAL: deciding.ask_for_approval,
 }
 _FLOWS: Mapping[Action, Flow] = {
+    Action.BACK_UP: backing_up.back_up,
     Action.RESTART: deciding.propose_restart,
     Action.WHY_NO_RESTART: _why_no_restart,
     Action.PROBE_AGAIN: _probe_again,

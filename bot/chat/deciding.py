@@ -134,6 +134,16 @@ async def _card(desk: Desk, incident: Incident, approval: Approval) -> None:
         await desk.outbox.say(desk.row(incident, card(approval.id), parent=parent))
 
 
+async def post_card(desk: Desk, incident: Incident, approval: Approval) -> None:
+    """Put the card of an approval into its thread."""
+    await _card(desk, incident, approval)
+
+
+async def say_open(desk: Desk, asker: Asker, approval: Approval) -> None:
+    """Tell somebody that the step is proposed already."""
+    await _say_open(desk, asker, approval)
+
+
 async def _say_open(desk: Desk, asker: Asker, approval: Approval) -> None:
     await desk.explain(
         asker,

@@ -78,6 +78,7 @@ _SENTENCES: Mapping[str, tuple[type[ChatError], str]] = {
     "thread_not_found": (GoneError, "The thread was deleted."),
     "cant_update_message": (GoneError, "The message is not the bot's."),
     "edit_window_closed": (GoneError, "The workspace does not let old messages be edited."),
+    "not_found": (GoneError, "It was closed."),
     "file_not_found": (GoneError, "The file was deleted: share it again."),
     "file_deleted": (GoneError, "The file was deleted: share it again."),
     "expired_trigger_id": (TooLateError, "That took too long to open a form: press again."),

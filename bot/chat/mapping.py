@@ -15,10 +15,14 @@ from bot.hosts.model import Rung
 from bot.incidents.approval import Approval, ApprovalState
 from bot.incidents.incident import Incident, IncidentState
 from bot.incidents.run import Run, RunState
+from bot.incidents.statement import Kind, Statement
+from bot.incidents.statements import latest
 from bot.incidents.switches import Name, Switch
+from bot.recovery.facts import MAY_GO
 from bot.recovery.ladder import LADDER, Row
 from bot.recovery.service import plan_of
 from bot.recovery.steps.table import STEPS
+from bot.recovery.told import data_status
 from bot.reports.slack import values
 from bot.reports.slack.standing import RESTARTS, finding_words, shown_state, standing
 from bot.reports.slack.values import Choice, Consent, Decision, Stage
@@ -72,8 +76,9 @@ def checked_of(incident: Incident | None) -> Checked | None:
 
 
 def incident_shown(
-    incident: Incident, *, permalink: str = "", because: str = "", runs: Sequence[Run] = ()
-) -> values.Incident:
+    incident: Incident, *, permalink: str = "", because: str = "", runs: Sequence[Run] = (),
+    said: Sequence[Statement] = (),
+) -> values.Incident:  # fmt: skip
     """Return an incident as views take it."""
     carried = [one for one in runs if one.state not in {RunState.WAITING, RunState.LEFT_OUT}]
     known = incident.cluster and incident.job_id
@@ -95,7 +100,24 @@ def incident_shown(
         newest_line_at=_newest_line(incident),
         steps=tuple(map(_step, carried)),
         mended=_mended(incident, carried),
+        data=_data(said),
+        data_safe=data_status(said) in MAY_GO,
     )
+
+
+_DATA = {
+    Kind.BACKED_UP: "backed up in",
+    Kind.NOTHING_TO_KEEP: "nothing to keep, in their words:",
+    Kind.AT_RISK: "at risk:",
+}
+
+
+def _data(said: Sequence[Statement]) -> str:
+    """Return the last word on the data of a VM; empty where none was said."""
+    last = latest(said, *_DATA)
+    if last is None:
+        return ""
+    return f"{last.vm_name}: {_DATA[last.kind]} {last.text or '(forgotten for its age)'}"
 
 
 def _mended(incident: Incident, runs: Sequence[Run]) -> str:

@@ -100,8 +100,12 @@ class Chat(ABC):
         """Return a message's address."""
 
     @abstractmethod
-    async def open_view(self, trigger: str, view: View) -> None:
-        """Open a form; raises TooLateError three seconds after the click."""
+    async def open_view(self, trigger: str, view: View) -> str:
+        """Open a form and return its id; raises TooLateError three seconds after the click."""
+
+    @abstractmethod
+    async def update_view(self, view_id: str, view: View) -> None:
+        """Put a form into the place of one that is open; does nothing where it was closed."""
 
     @abstractmethod
     async def publish_home(self, user: str, view: View) -> None:

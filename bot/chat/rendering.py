@@ -170,6 +170,7 @@ class Renderer:
             permalink=await self.permalink(incident.id) if purpose == LINK else "",
             because=ended.text if ended else "",
             runs=await self.store.step_runs.of_incident(incident.id) if parent else (),
+            said=await self.store.statements.of(incident.id) if parent else (),
         )
         if purpose == LINK:
             return linked(shown)

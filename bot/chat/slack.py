@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -188,9 +188,15 @@ class SlackChat(Chat):
         answer = await self._get("chat.getPermalink", {"channel": channel, "message_ts": ts})
         return str(answer["permalink"])
 
-    async def open_view(self, trigger: str, view: View) -> None:
-        """Open a form; raises TooLateError three seconds after the click."""
-        await self._call("views.open", {"trigger_id": trigger, "view": view.to_view()})
+    async def open_view(self, trigger: str, view: View) -> str:
+        """Open a form and return its id; raises TooLateError three seconds after the click."""
+        opened = await self._call("views.open", {"trigger_id": trigger, "view": view.to_view()})
+        return str(opened["view"]["id"])
+
+    async def update_view(self, view_id: str, view: View) -> None:
+        """Put a form into the place of one that is open; does nothing where it was closed."""
+        with suppress(GoneError):
+            await self._call("views.update", {"view_id": view_id, "view": view.to_view()})
 
     async def publish_home(self, user: str, view: View) -> None:
         """Put a view on somebody's Home tab."""

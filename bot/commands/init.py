@@ -10,9 +10,17 @@ from types import MappingProxyType
 
 from bot.errors import UsageError
 from bot.hosts import installing
-from bot.hosts.grants import PROBING, REPAIRING, Grant, installed_helper, sudoers
+from bot.hosts.grants import BACKING_UP, PROBING, REPAIRING, Grant, installed_helper, sudoers
 from bot.hosts.installing import Account
-from bot.settings.blanks import KEYS_FOLDER, PROBE_KEY, PROBE_USER, REPAIR_KEY, REPAIR_USER
+from bot.settings.blanks import (
+    BACKUP_KEY,
+    BACKUP_USER,
+    KEYS_FOLDER,
+    PROBE_KEY,
+    PROBE_USER,
+    REPAIR_KEY,
+    REPAIR_USER,
+)
 from bot.settings.saving import save
 from bot.settings.tree import Level, is_cluster_name
 from bot.settings.writing import written
@@ -26,7 +34,8 @@ def accounts(level: Level) -> tuple[Account, ...]:
     """Return the accounts that a level has on the machines."""
     probe = installing.probing(PROBE_USER, PROBE_KEY)
     repair = installing.repairing(REPAIR_USER, REPAIR_KEY)
-    return {Level.PROBE: (probe,), Level.ACT: (probe, repair)}.get(level, ())
+    back_up = installing.backing_up(BACKUP_USER, BACKUP_KEY)
+    return {Level.PROBE: (probe,), Level.ACT: (probe, repair, back_up)}.get(level, ())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,6 +123,19 @@ PRINTS: Mapping[str, Printed] = MappingProxyType(
             says="the repair account's helper (in install.sh, too)",
             file="nccl-dns-repair",
             text=_helper(REPAIRING),
+            level=Level.ACT,
+            mode=_EXECUTABLE,
+        ),
+        "backup-sudoers": Printed(
+            says="what sudo lets the backup account do (in install.sh, too)",
+            file="nccl-dns-backup.sudoers",
+            text=_sudoers(BACKUP_USER, BACKING_UP),
+            level=Level.ACT,
+        ),
+        "backup-helper": Printed(
+            says="the backup account's program (in install.sh, too)",
+            file="nccl-dns-backup",
+            text=_helper(BACKING_UP),
             level=Level.ACT,
             mode=_EXECUTABLE,
         ),

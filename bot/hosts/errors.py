@@ -2,6 +2,7 @@
 
 HostError
 ├── UnsafeWordError     text that fits no host-name, address or port grammar; it was not sent
+├── BackupError         a machine's answer on its storage that is none
 ├── HostSetupError      keys, known hosts or jump hosts in the settings cannot be used
 └── LoginError          no login, of one kind each
     ├── RouteError          the way there (a jump host, our own network) fails, whoever we ask for
@@ -22,6 +23,10 @@ class HostError(BotError):
 
 class UnsafeWordError(HostError):
     """Text was refused as part of a command."""
+
+
+class BackupError(HostError):
+    """A machine could not say what its storage holds; nothing was copied."""
 
 
 class HostSetupError(HostError):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.hosts import wire
+from bot.hosts import backups, wire
 from bot.hosts.errors import UnsafeWordError
 from bot.hosts.model import Slot
 from bot.hosts.probes import IDENTITY, PROBES
@@ -19,7 +19,8 @@ from bot.hosts.repairs import REPAIRS
 
 HELPER_PATH = "/usr/local/libexec/nccl-dns-probe"
 REPAIR_PATH = "/usr/local/libexec/nccl-dns-repair"
-HELPERS = (HELPER_PATH, REPAIR_PATH)
+BACKUP_PATH = "/usr/local/libexec/nccl-dns-backup"
+HELPERS = (HELPER_PATH, REPAIR_PATH, BACKUP_PATH)
 
 Argv = tuple[str | Slot, ...]
 
@@ -38,6 +39,8 @@ class Grant:
     argvs: tuple[Argv, ...]
     #: syslog is told of each command
     recorded: bool = False
+    #: a program by itself, which checks its order and runs no command line of the caller's
+    program: bool = False
 
 
 PROBING = Grant(
@@ -55,6 +58,14 @@ REPAIRING = Grant(
         *(command.argv for repair in REPAIRS for command in repair.commands),
     ),
     recorded=True,
+)
+
+BACKING_UP = Grant(
+    path=BACKUP_PATH,
+    purpose="Lets the backup account copy from disks that go with the VM to disks that stay.",
+    words=frozenset(),
+    argvs=(),
+    program=True,
 )
 
 _ALLOWED = "ALLOWED: list[list[str]] | None = None"
@@ -87,6 +98,8 @@ def allowed(grant: Grant = PROBING) -> list[list[str]]:
 
 def installed_helper(grant: Grant = PROBING) -> str:
     """Return the helper for the grant's path: owner root, mode 0755."""
+    if grant.program:
+        return f"#!/usr/bin/python3 -I\n{backups.program().decode()}"
     text = wire.helper(grant.words).decode()
     name = grant.path.rpartition("/")[2] if grant.recorded else ""
     fixed = {_ALLOWED: f"ALLOWED = {allowed(grant)!r}", _RECORD: f"RECORD = {name!r}"}

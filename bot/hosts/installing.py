@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.hosts.grants import PROBING, REPAIRING, Grant, installed_helper, sudoers
+from bot.hosts.grants import BACKING_UP, PROBING, REPAIRING, Grant, installed_helper, sudoers
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +30,11 @@ def probing(user: str, key: str) -> Account:
 def repairing(user: str, key: str) -> Account:
     """Return the account that repairs."""
     return Account(user=user, grant=REPAIRING, key=key)
+
+
+def backing_up(user: str, key: str) -> Account:
+    """Return the account that backs up."""
+    return Account(user=user, grant=BACKING_UP, key=key)
 
 
 _INSTALL = """\

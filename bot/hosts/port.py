@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
+from bot.hosts.backups import Copied, Going, Order, Survey
 from bot.hosts.model import Evidence
 from bot.hosts.privileges import Privileges
 from bot.hosts.probes import PROBES, ProofKind, Question, Table
@@ -55,4 +58,25 @@ class Repairs(ABC):
 
         The evidence holds each command's answer by name; `bot.hosts.repairs.outcome` reads it.
         Whether it helped is for probes to show, not for the commands to say.
+        """
+
+
+class Backups(ABC):
+    """Machines whose own storage can be copied to a disk that stays, by an account for that."""
+
+    @abstractmethod
+    async def survey(self, target: Target, recent: timedelta) -> Survey:
+        """Return what a stop of the VM would lose and where it can go; changes nothing.
+
+        `recent`: how lately a file must have changed to be counted as such. Raises a LoginError,
+        or BackupError where the machine's answer is none.
+        """
+
+    @abstractmethod
+    async def copy(
+        self, target: Target, order: Order, tell: Callable[[Going], Awaitable[None]]
+    ) -> Copied:
+        """Copy what was chosen, prove it, and tell how far it is; hours are no matter.
+
+        The same order again goes on where it was cut off. Raises a LoginError.
         """

@@ -71,6 +71,14 @@ def helper(words: frozenset[str] = frozenset(WORDS)) -> bytes:
     return f"from __future__ import annotations\n{text}\nmain({{{table}}})\n".encode()
 
 
+def gathered(name: str) -> bytes:
+    """Return a part of the far side, with all that it imports, as one text."""
+    parts: dict[str, str] = {}
+    _gather(name, parts)
+    text = "\n".join(_OWN_IMPORT.sub("", part) for part in parts.values())
+    return f"from __future__ import annotations\n{text}".encode()
+
+
 def _gather(name: str, parts: dict[str, str]) -> None:
     """Add a part's text behind those that it imports from."""
     if name in parts:

@@ -173,6 +173,8 @@ class Carrier:
             if why := too_much(run, mutating, self.blast, now):
                 raise RefusedStepError(why)
             await self._refuse_broken(await common_cause(store, self.blast, now))
+        if why := await self._busy(run):
+            raise RefusedStepError(why)
         seen = await self.tools.world.look(approval.incident_id, approval.vm_name)
         if step.mutates:
             why = await stale(store, self.tools.world, seen.scene, self.blast, self.tools.now())
@@ -186,9 +188,17 @@ class Carrier:
             await opened(self.tools.store, why, self.tools.now())
             raise RefusedStepError(f"{why} The breaker is open now.")
 
+    async def _busy(self, run: Run) -> str:
+        """Say which other chain is at work on the VM: a restart would end a backup."""
+        for one in await self.tools.store.step_runs.under_way():
+            if one.vm_name == run.vm_name and one.approval_id != run.approval_id:
+                title = self.steps[one.step].title if one.step in self.steps else one.step
+                return f"{title} is under way on {run.vm_name}; wait for it, or stop it first."
+        return ""
+
     def _refuse_changed(self, approval: Approval, number: int, step: Step, seen: Seen) -> None:
         """Hold what is seen now against what was approved, and ask the ladder anew."""
-        left_out = MEANT_TO_CHANGE if number else frozenset({"step"})
+        left_out = (MEANT_TO_CHANGE if number else frozenset()) | step.unbound
         changed = differences(approval.seen, parts(seen, step.name), left_out=left_out | {"step"})
         if changed:
             raise RefusedStepError(f"The world has changed since it was asked for: {changed[0]}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -37,8 +37,13 @@ class Proposer:
     two_people: frozenset[str] = frozenset()
     now: Callable[[], datetime] = utc_now
 
-    async def propose(self, seen: Seen, chain: tuple[str, ...], *, by: str | None) -> Proposal:
+    async def propose(
+        self, seen: Seen, chain: tuple[str, ...], *,
+        by: str | None, further: Mapping[str, Any] | None = None,
+    ) -> Proposal:  # fmt: skip
         """Ask for a chain on a VM as it was just seen; return the question that is open already.
+
+        `further` is kept with it, for its steps: ids and words of ours alone.
 
         Raises RefusedStepError with every reason where the first step is not offered.
         """
@@ -55,7 +60,7 @@ class Proposer:
             proposed_by=by,
             proposed_at=now,
             digest=digest(bound),
-            seen={**bound, "scene": scene_kept(seen), "found": seen.found},
+            seen={**bound, **(further or {}), "scene": scene_kept(seen), "found": seen.found},
             needs=2 if self.two_people & set(chain) else 1,
             ready_at=now,
             expires_at=now + self.waits,

@@ -9,9 +9,10 @@ from enum import StrEnum
 from typing import Any
 
 from bot.clouds.port import Cloud
-from bot.hosts.port import Repairs, Target
+from bot.hosts.port import Backups, Repairs, Target
 from bot.hosts.probes import ProofKind
 from bot.hosts.words import Address, Proof
+from bot.recovery.errors import RefusedStepError
 from bot.recovery.facts import Facts
 from bot.schedulers.port import Scheduler
 
@@ -105,6 +106,10 @@ class World(ABC):
     @abstractmethod
     def repairs(self) -> Repairs:
         """Return the account that mends machines; raises a BotError where there is none."""
+
+    def backups(self) -> Backups:
+        """Return the account that backs up; raises a BotError where there is none."""
+        raise RefusedStepError("There is no account that backs up.")
 
 
 #: Parts of what was seen that an earlier step of the same chain is meant to change.

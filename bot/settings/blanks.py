@@ -14,6 +14,7 @@ from bot.settings.tree import Level, Settings
 #: Where `nccl-dns init --print keys` makes the keys.
 KEYS_FOLDER = "~/.config/nccl-dns"
 PROBE_KEY, REPAIR_KEY = f"{KEYS_FOLDER}/probe-key", f"{KEYS_FOLDER}/repair-key"
+BACKUP_KEY, BACKUP_USER = f"{KEYS_FOLDER}/backup-key", "nccl-backup"
 PROBE_USER, REPAIR_USER = "nccl-probe", "nccl-repair"
 
 
@@ -70,6 +71,8 @@ LINES: tuple[Line, ...] = (
     Line(path="ssh.helper", value=HELPER_PATH, level=Level.PROBE),
     Line(path="ssh.repair.user", value=REPAIR_USER, level=Level.ACT),
     Line(path="ssh.repair.keys", value=[REPAIR_KEY], level=Level.ACT),
+    Line(path="ssh.backup.user", value=BACKUP_USER, level=Level.ACT),
+    Line(path="ssh.backup.keys", value=[BACKUP_KEY], level=Level.ACT),
     Line(
         path="actions.enabled", value=False, level=Level.ACT,
         fill="true, once `nccl-dns doctor` has no FAIL left",

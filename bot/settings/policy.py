@@ -15,7 +15,9 @@ from bot.settings.slack import Ids
 if TYPE_CHECKING:
     from bot.settings.tree import Settings
 
-StepName = Literal["restart_resolver", "reboot", "reset", "stop_start", "stop_for_support", "start"]
+StepName = Literal[
+    "restart_resolver", "reboot", "reset", "stop_start", "stop_for_support", "start", "back_up"
+]
 STEP_NAMES: tuple[str, ...] = get_args(StepName)
 
 

@@ -115,6 +115,8 @@ class SshSettings(AccountSettings):
     """Machines that are asked at one time."""
     repair: AccountSettings | None = None
     """The account that may restart the resolver and reboot; without it nothing is repaired."""
+    backup: AccountSettings | None = None
+    """The account that copies what a VM's own disks hold; without it nothing is backed up."""
 
 
 class RestSettings(Part):

@@ -12,7 +12,7 @@ from bot.errors import BotError
 from bot.fleet.placement import same_host
 from bot.hosts import probes
 from bot.hosts.model import Evidence, Probe
-from bot.hosts.port import Hosts, Repairs
+from bot.hosts.port import Backups, Hosts, Repairs
 from bot.hosts.probes import Question
 from bot.hosts.view import View
 from bot.incidents.ids import LONG, new_id
@@ -49,6 +49,8 @@ class FleetWorld(World):
     store: Store
     #: None where no account may change anything
     mends: Repairs | None = None
+    #: None where no account may back up
+    saves: Backups | None = None
 
     async def look(self, incident_id: str, vm_name: str) -> Seen:
         """Check the incident's job again, and return what is now known of one VM."""
@@ -122,6 +124,14 @@ class FleetWorld(World):
         if self.mends is None:
             raise RefusedStepError("No repair account is set ([ssh.repair]).")
         return self.mends
+
+    def backups(self) -> Backups:
+        """Return the backup account."""
+        if self.saves is None:
+            raise RefusedStepError(
+                "No backup account is set ([ssh.backup]), so nothing on a VM can be copied."
+            )
+        return self.saves
 
     # -- parts
 

@@ -6,12 +6,12 @@ from slack_bolt.async_app import AsyncApp
 
 from bot.chat.desk import Desk
 from handlers.payloads import Json
-from handlers.views import paste, wrong_vm
+from handlers.views import back_up, paste, wrong_vm
 
 
 def register(app: AsyncApp, desk: Desk) -> None:
     """Register every form."""
-    for one in (paste, wrong_vm):
+    for one in (paste, wrong_vm, back_up):
         one.register(app, desk)
 
 

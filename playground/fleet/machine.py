@@ -57,6 +57,22 @@ class Share:
 
 
 @dataclass(kw_only=True)
+class Held:
+    """A file on a disk that goes with the VM."""
+
+    path: str
+    #: the folder that it is chosen with, and what that is: `checkpoint`, `folder`
+    item: str
+    what: str
+    owner: str
+    size_bytes: int
+    #: stands for its content
+    seed: str
+    on: str = "nvme0n1"
+    rank: int | None = None
+
+
+@dataclass(kw_only=True)
 class Machine:
     """One VM from the inside."""
 
@@ -70,6 +86,9 @@ class Machine:
     plain_search: list[str] = field(default_factory=list)
     nss: str = "files resolve [!UNAVAIL=return] dns"
     mounts: list[Share] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+    #: how long a backup takes here
+    copying_s: float = 0.4
     processes: list[Work] = field(default_factory=list)
     boot_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     booted: datetime = field(default_factory=lambda: datetime.now(UTC) - timedelta(days=3))
@@ -86,6 +105,7 @@ class Machine:
         self.boot_id = str(uuid.uuid4())
         self.booted = datetime.now(UTC)
         self.processes.clear()
+        self.held = [one for one in self.held if one.on != "memory"]
         self.restart_resolver()
 
     def restart_resolver(self) -> None:
@@ -108,6 +128,8 @@ class Network:
     #: full name → address
     records: dict[str, str] = field(default_factory=dict)
     machines: dict[str, Machine] = field(default_factory=dict)
+    #: files on the share that all mount: path → what stands for the content
+    kept: dict[str, str] = field(default_factory=dict)
 
     def add(self, machine: Machine) -> Machine:
         """Plug a machine in and give it a record."""

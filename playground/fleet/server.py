@@ -14,13 +14,18 @@ from typing import Any
 import asyncssh
 
 from bot.hosts import wire
-from bot.hosts.grants import HELPERS, REPAIR_PATH
+from bot.hosts.grants import BACKUP_PATH, HELPERS, REPAIR_PATH
 from playground.fleet.answers import answer
 from playground.fleet.machine import Machine, Network
+from playground.fleet.storage import Asked, answered
 
 _SSH_PORT = 22
 #: The account that repairs.
 REPAIRER = "repair"
+#: The account that backs up.
+BACKER = "backup"
+#: Which account alone may run which helper.
+_WHOSE = {REPAIR_PATH: REPAIRER, BACKUP_PATH: BACKER}
 #: Input of a command that is taken; the helper's text and a long probe list fit in well.
 _MOST_INPUT = 4 * 2**20
 
@@ -35,6 +40,8 @@ class FleetServer:
     #: who may log in to machines as `REPAIRER`, who then alone may run the repair helper; without
     #: one the first key may do everything
     repairer: asyncssh.SSHKey | None = None
+    #: who may log in to machines as `BACKER`, likewise
+    backer: asyncssh.SSHKey | None = None
     #: the jump host's key, and each machine's by address
     jump_key: asyncssh.SSHKey
     host_keys: dict[str, asyncssh.SSHKey]
@@ -56,13 +63,13 @@ class FleetServer:
 
     def keys_of(self, user: str) -> asyncssh.SSHAuthorizedKeys:
         """Return the keys with which a user may log in to a machine."""
-        repairs = self.repairer is not None and user == REPAIRER
-        return _authorized(self.repairer if repairs else self.authorized)
+        own = {REPAIRER: self.repairer, BACKER: self.backer}.get(user)
+        return _authorized(own or self.authorized)
 
     def options(self) -> dict[str, Any]:
         """Return what every server of the fleet is started with; the jump host takes all keys."""
         return {
-            "authorized_client_keys": _authorized(self.authorized, self.repairer),
+            "authorized_client_keys": _authorized(self.authorized, self.repairer, self.backer),
             "encoding": None,
             "agent_forwarding": False,
             "allow_scp": False,
@@ -88,6 +95,7 @@ async def serving(
     authorized: asyncssh.SSHKey,
     *,
     repairer: asyncssh.SSHKey | None = None,
+    backer: asyncssh.SSHKey | None = None,
     login: Callable[[Process], Awaitable[None]] | None = None,
     port: int = 0,
 ) -> AsyncIterator[FleetServer]:
@@ -99,6 +107,7 @@ async def serving(
         network=network,
         authorized=authorized,
         repairer=repairer,
+        backer=backer,
         jump_key=asyncssh.generate_private_key("ssh-ed25519"),
         host_keys={
             address: asyncssh.generate_private_key("ssh-ed25519") for address in network.machines
@@ -235,11 +244,17 @@ async def _process(
         return
     user = process.get_extra_info("username")
     process.stdout.write(f"{wire.SHELL}\n".encode())
-    if server.repairer is not None and (REPAIR_PATH in command) is not (user == REPAIRER):
+    helper = next((path for path in _WHOSE if path in command), "")
+    if server.repairer is not None and _WHOSE.get(helper, "") != (
+        user if user in _WHOSE.values() else ""
+    ):
         process.stderr.write(b"sudo: a password is required\n")
         process.exit(1)
         return
     process.stdout.write(f"{wire.HELPER}\n".encode())
+    if helper == BACKUP_PATH:
+        await _back_up(server, machine, process)
+        return
     given = b""
     while data := await process.stdin.read(65536):
         given += data
@@ -255,4 +270,21 @@ async def _process(
     for result in answer(machine, server.network, order.rows):
         process.stdout.write(wire.line(result))
         await process.stdout.drain()
+    process.exit(0)
+
+
+async def _back_up(server: FleetServer, machine: Machine, process: Process) -> None:
+    """Take an order's line and answer it; what comes after it says that somebody still listens."""
+
+    async def say(line: bytes) -> None:
+        process.stdout.write(line)
+        await process.stdout.drain()
+
+    try:
+        asked = Asked.of(await process.stdin.readline())
+    except (ValueError, KeyError) as error:
+        process.stderr.write(f"no order: {error}\n".encode())
+        process.exit(1)
+        return
+    await answered(machine, server.network, asked, say)
     process.exit(0)

@@ -14,7 +14,7 @@ from playground.fleet import faults, jobs, settings
 from playground.fleet.cases import UnknownFaultError, case
 from playground.fleet.jobs import Desk
 from playground.fleet.machine import Machine, Network
-from playground.fleet.server import REPAIRER, FleetServer
+from playground.fleet.server import BACKER, REPAIRER, FleetServer
 from playground.slurm.model import Cluster, folded, utc_now
 from playground.slurm.rest import RestServer
 
@@ -25,6 +25,7 @@ PROJECT, CLUSTER, LOCATION = "demo", "demo", "us-east1-a"
 BOT, PROBE = "bot", "probe"
 #: Files of the state folder.
 CLIENT_KEY, REPAIR_KEY = "id_ed25519", "id_ed25519_repair"
+BACKUP_KEY = "id_ed25519_backup"
 KNOWN_HOSTS, SETTINGS = "known_hosts", "nccl-dns.toml"
 #: The machine that a fault hits when nobody says which.
 _USUAL = "node-8"
@@ -126,6 +127,7 @@ class SimulatedFleet:
                 "jumps": [here],
             },
             "ssh.repair": {"user": REPAIRER, "keys": [str(folder / REPAIR_KEY)]},
+            "ssh.backup": {"user": BACKER, "keys": [str(folder / BACKUP_KEY)]},
             f"clusters.{CLUSTER}": {
                 "kind": "slurm",
                 "project": PROJECT,

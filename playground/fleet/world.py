@@ -27,6 +27,7 @@ from playground.fleet.machine import Machine, Network
 from playground.fleet.server import serving
 from playground.fleet.settings import keep
 from playground.fleet.simulated import (
+    BACKUP_KEY,
     BOT,
     CLIENT_KEY,
     CLUSTER,
@@ -64,9 +65,12 @@ async def running(
     if fault:
         case(fault)
     state_dir = _folder(state_dir)
-    network = make(vms, ranks=ranks, domain=f"{LOCATION}.compute.internal")
     desk = jobs.desk(state_dir / "disk")
-    looks, repairs = (_client_key(state_dir / name) for name in (CLIENT_KEY, REPAIR_KEY))
+    domain = f"{LOCATION}.compute.internal"
+    network = make(vms, ranks=ranks, domain=domain, owner=desk.user)
+    looks, repairs, saves = (
+        _client_key(state_dir / name) for name in (CLIENT_KEY, REPAIR_KEY, BACKUP_KEY)
+    )
     cluster = Cluster(name=CLUSTER, version=version, accounting=accounting)
     cluster.nodes = {node.name: node for node in _nodes(network)}
     cluster.operators |= {BOT, PROBE}
@@ -74,7 +78,7 @@ async def running(
     async with (
         crusoe.running(keys=[KEY]) as cloud,
         rest.running(cluster) as slurmrestd,
-        serving(network, looks, repairer=repairs, login=login.serve) as ssh,
+        serving(network, looks, repairer=repairs, backer=saves, login=login.serve) as ssh,
     ):
         _rent(cloud, network)
         cloud.world.on_effect = lambda vm, action: _take_effect(network, vm, action)
@@ -160,6 +164,7 @@ def _take_effect(network: Network, vm: Vm, action: str) -> None:
     machine.silent = machine.login_hangs = False
     machine.reboot()
     if action == "START":
+        machine.held.clear()
         for share in machine.mounts:
             if "nvme" in share.source:
                 share.free_bytes = share.size_bytes

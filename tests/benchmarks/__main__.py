@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bot.diagnosis.signatures import literals
+from tests.benchmarks.backup import backup
 from tests.benchmarks.generator import MB, parse_size
 from tests.benchmarks.keeping import keeping
 from tests.benchmarks.load import load
@@ -98,6 +99,7 @@ PARTS: dict[str, Callable[[Bench, argparse.Namespace], Iterator[Row]]] = {
         bench, _LONGER * bench.size_bytes, as_file=options.big
     ),
     "preflight": lambda bench, _: preflight(bench),
+    "backup": lambda bench, _: backup(bench),
     "store": lambda bench, _: keeping(bench),
     "load": lambda bench, _: load(bench),
 }

@@ -139,7 +139,7 @@ async def test_restart_twice_is_one_card(probed: Stage, ada: Acting) -> None:
     assert len([one for one in probed.messages(HERE) if "Approve?" in text_of(one)]) == 1
 
 
-@pytest.mark.parametrize("action", ["back_up", "draft_ticket"])
+@pytest.mark.parametrize("action", ["draft_ticket"])
 async def test_what_is_not_built_says_so(stage: Stage, ada: Acting, action: str) -> None:
     """A button whose step does not exist yet answers, privately, with what to do instead."""
     await ada.commands(HERE, f"/nccl-dns {PASTE}")

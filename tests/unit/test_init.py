@@ -9,7 +9,7 @@ import pytest
 
 from bot.commands import init
 from bot.errors import BotError, UsageError
-from bot.hosts.grants import PROBING, REPAIRING, installed_helper, sudoers
+from bot.hosts.grants import BACKING_UP, PROBING, REPAIRING, installed_helper, sudoers
 from bot.settings import Level, load
 
 
@@ -53,7 +53,9 @@ def test_a_level_asks_for_no_more_than_it_needs() -> None:
 
     assert {one.name for one in Path("act").iterdir()} - {
         one.name for one in Path("probe").iterdir()
-    } == {"nccl-dns-repair", "nccl-dns-repair.sudoers"}
+    } == {
+        "nccl-dns-repair", "nccl-dns-repair.sudoers", "nccl-dns-backup", "nccl-dns-backup.sudoers"
+    }  # fmt: skip
     assert "nccl-repair" not in Path("probe/install.sh").read_text()
     assert "nccl-repair" in Path("act/install.sh").read_text()
 
@@ -63,7 +65,9 @@ def test_the_files_are_those_of_the_grants() -> None:
     run(Level.ACT, grants=Path("g"))
 
     script = Path("g/install.sh").read_text()
-    for grant, user in ((PROBING, "nccl-probe"), (REPAIRING, "nccl-repair")):
+    for grant, user in (
+        (PROBING, "nccl-probe"), (REPAIRING, "nccl-repair"), (BACKING_UP, "nccl-backup")
+    ):  # fmt: skip
         name = grant.path.rpartition("/")[2]
         assert Path("g", name).read_text() == installed_helper(grant)
         assert Path("g", f"{name}.sudoers").read_text() == sudoers(user, grant)

@@ -18,7 +18,7 @@ def identity(out: Out, kind: str, expected: str) -> int:
         path = PATHS[kind]
         found = text_of(path).strip()
         if not found:
-            why = "no such file" if not os.path.exists(path) else "needs root"  # noqa: PTH110
+            why = "no such file" if not os.path.exists(path) else "needs root"
             out.say({"found": "", "why": why})
             return 77
     out.say({"found": found})

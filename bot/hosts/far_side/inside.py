@@ -92,7 +92,7 @@ def containers(out: Out, *names: str) -> int:
     # Ranks first: what else runs in containers may not leave them a place.
     for one in sorted(rank_processes(), key=lambda one: not one["rank"]):
         number = int(str(one["pid"]))
-        mounts = os.readlink("/proc/" + str(number) + "/ns/mnt") if one["inside"] else None  # noqa: PTH115
+        mounts = os.readlink("/proc/" + str(number) + "/ns/mnt") if one["inside"] else None
         if mounts is None or mounts in seen or len(seen) >= MOST:
             continue
         seen.append(mounts)

@@ -21,9 +21,9 @@ KERNEL = "2"
 
 def file(out: Out, path: str) -> int:
     """Print a file's text and, where it is a link, its target."""
-    target = os.readlink(path) if os.path.islink(path) else None  # noqa: PTH114, PTH115
+    target = os.readlink(path) if os.path.islink(path) else None
     try:
-        with open(path, "rb") as opened:  # noqa: PTH123
+        with open(path, "rb") as opened:
             text = opened.read(32768).decode(errors="replace")
     except OSError as error:
         out.say({"target": target, "text": None, "why": error.strerror})
@@ -34,7 +34,7 @@ def file(out: Out, path: str) -> int:
 
 def pids() -> list[str]:
     """Return the numbers of all processes."""
-    return [name for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+    return [name for name in os.listdir("/proc") if name.isdigit()]
 
 
 def named(comm: str) -> list[str]:
@@ -78,8 +78,8 @@ def resolvectl(out: Out, *arguments: str) -> int:
 def contained(pid: str) -> bool:
     """Tell whether a process has its own mounts and another root directory, as in a container."""
     try:
-        there, here = os.stat("/proc/" + pid + "/root/"), os.stat("/")  # noqa: PTH116
-        mounts = [os.readlink("/proc/" + one + "/ns/mnt") for one in (pid, "self")]  # noqa: PTH115
+        there, here = os.stat("/proc/" + pid + "/root/"), os.stat("/")
+        mounts = [os.readlink("/proc/" + one + "/ns/mnt") for one in (pid, "self")]
     except OSError:
         return False
     return mounts[0] != mounts[1] and (there.st_dev, there.st_ino) != (here.st_dev, here.st_ino)
@@ -102,7 +102,7 @@ def rank_processes() -> list[dict[str, object]]:
         if KERNEL in (pid, parent):
             continue
         try:
-            uid = os.stat("/proc/" + pid).st_uid  # noqa: PTH116
+            uid = os.stat("/proc/" + pid).st_uid
         except OSError:
             continue
         above, step = parent, False

@@ -76,7 +76,7 @@ class Out:
 def text_of(path: str, most: int = 65536) -> str:
     """Return the start of a file, empty where there is none to read."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open(path, "rb") as file:
             return file.read(most).decode(errors="replace")
     except OSError:
         return ""

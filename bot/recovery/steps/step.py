@@ -38,6 +38,8 @@ class Step(ABC):
     title: ClassVar[str]
     #: it changes something, so that the ladder is asked, a pause holds it up, and it is counted
     mutates: ClassVar[bool] = True
+    #: parts of what was seen that may have changed since it was approved
+    unbound: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def plan(self, scene: Scene) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ def report(
     the VM holds is backed up, or somebody said that nothing is to be kept. `again`: how far it is
     read anew, while it is.
     """
-    stands = standing(checked, data_safe=data_safe)
+    stands = standing(checked, data_safe=data_safe or incident.data_safe)
     name = Names(incident.revision)
     # a guess is settled before anything else is read
     first = stands.fault is Fault.GUESS and bool(vms) and incident.stage is Stage.OPEN
@@ -90,6 +90,11 @@ def report(
         lines(name("cause"), *_cause(checked, stands)),
         *(controls(incident, stands, vms) if first else ()),
         lines(name("facts"), *_facts(checked, stands, now)),
+        *(
+            [lines(name("data"), line(words("Data: ", bold=True), incident.data))]
+            if incident.data
+            else []
+        ),
         *_next(incident, stands, name),
         *(() if first else _closing(incident, stands, vms, now)),
         lines(name("readings"), *readings(checked, incident, now)),

@@ -45,6 +45,10 @@ class Input(StrEnum):
     RECENT = "recent_job"
     VM = "vm"
     WHY = "why"
+    #: where a backup goes, what it holds, and a person's words that nothing has to be kept
+    PLACE = "place"
+    ITEMS = "items"
+    NOTHING = "nothing_to_keep"
 
 
 class Callback(StrEnum):
@@ -52,6 +56,7 @@ class Callback(StrEnum):
 
     PASTE = "paste"
     WRONG_VM = "wrong_vm"
+    BACK_UP = "back_up_form"
 
 
 class Purpose(StrEnum):
@@ -169,6 +174,10 @@ class Incident:
     steps: tuple[Step, ...] = ()
     #: the machine that a step has mended since the last look
     mended: str = ""
+    #: what is known of the data that a VM holds and nothing else does, a sentence
+    data: str = ""
+    #: it is backed up, or somebody said that nothing is to be kept
+    data_safe: bool = False
 
 
 class Progress(StrEnum):

@@ -10,7 +10,7 @@ import pytest
 
 from bot.commands.init import accounts
 from bot.hosts import installing
-from bot.hosts.grants import PROBING, REPAIRING
+from bot.hosts.grants import BACKING_UP, PROBING, REPAIRING
 from bot.hosts.privileges import read
 from bot.settings import Level
 from tests.behaviour.hosts.sshd import is_root
@@ -55,13 +55,14 @@ def script(folder: Path, level: Level) -> str:
 def test_each_account_gets_its_helper_and_no_more(tmp_path: Path) -> None:
     """Sudo itself says so, and a second run changes nothing."""
     install = script(tmp_path, Level.ACT)
-    listed = "sudo -n -l -U nccl-probe; echo ---; sudo -n -l -U nccl-repair"
+    users = ("nccl-probe", "nccl-repair", "nccl-backup")
+    listed = "; echo ---; ".join(f"sudo -n -l -U {user}" for user in users)
 
     ran = inside(tmp_path, install, install, listed)
 
     assert ran.returncode == 0, ran.stderr
-    probe, _, repair = ran.stdout.partition("---")
-    for said, grant in ((probe, PROBING), (repair, REPAIRING)):
+    grants = (PROBING, REPAIRING, BACKING_UP)
+    for said, grant in zip(ran.stdout.split("---"), grants, strict=True):
         told = read(said)
         assert told.grants(grant), ran.stdout
         assert told.beyond(grant) == ()

@@ -64,7 +64,7 @@ def test_what_was_written_is_read_back(level: Level) -> None:
     elif level is Level.LOOK:
         bare += '[clusters.hall.rest]\nurl = ""\nuser = ""\n'
     if level is Level.ACT:
-        bare += '[ssh.repair]\nuser = ""\n'
+        bare += '[ssh.repair]\nuser = ""\n[ssh.backup]\nuser = ""\n'
     defaults = dict(leaves(read(bare).model_dump()))
     table = {path: line.value for path, line in lines(level, "hall").items()}
 

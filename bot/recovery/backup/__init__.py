@@ -1,0 +1,1 @@
+"""What of a VM's own storage is worth keeping, how that is said, and what a person chose of it."""
