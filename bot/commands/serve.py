@@ -57,7 +57,8 @@ _COLLECT = (20_000, 20, 20)
 _SWITCH_S = 0.0005
 _EVERY_S = 1.0
 _AWAY_S = 5.0
-#: Who ends an incident by a click sums it up at once; this is for all others.
+#: Who ends an incident by a click sums it up at once; this is for all others, and for what is
+#: due in minutes.
 _ENDED_EVERY_S = 5.0
 _FORGET_EVERY_S = 3600.0
 #: An outage of DNS finds no address older than this.
@@ -157,7 +158,7 @@ async def running(
             _over_and_over(partial(deciding.expire, desk)),
             _over_and_over(partial(deciding.say_proofs, desk, set())),
             _over_and_over(partial(pausing.say_switched, desk, set())),
-            _over_and_over(Escalating(desk=desk).due),
+            _over_and_over(Escalating(desk=desk).due, every_s=_ENDED_EVERY_S),
             _over_and_over(partial(summing.say_ended, desk, set()), every_s=_ENDED_EVERY_S),
             *([_over_and_over(desk.recovery.reconcile)] if desk.recovery else []),
             _over_and_over(partial(_forget, desk, settings.store.keep), every_s=_FORGET_EVERY_S),

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bot.diagnosis.signatures import literals
 from tests.benchmarks.backup import backup
+from tests.benchmarks.clicks import clicks
 from tests.benchmarks.generator import MB, parse_size
 from tests.benchmarks.keeping import keeping
 from tests.benchmarks.load import load
@@ -102,6 +103,7 @@ PARTS: dict[str, Callable[[Bench, argparse.Namespace], Iterator[Row]]] = {
     "backup": lambda bench, _: backup(bench),
     "store": lambda bench, _: keeping(bench),
     "load": lambda bench, _: load(bench),
+    "clicks": lambda bench, _: clicks(bench),
 }
 
 

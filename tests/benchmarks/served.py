@@ -2,7 +2,7 @@
 
 Run by the load bench, as a process of its own: `python -m tests.benchmarks.served CONFIG OUT`.
 Prints `ready` once it serves; SIGUSR1 begins the measurement anew; SIGTERM ends it and writes
-`{"pauses_ms": [...], "rss_bytes": N}` to OUT, pauses above 5 ms alone.
+`{"pauses_ms": [...], "rss_bytes": N, "cpu_s": S, "wall_s": S}` to OUT, pauses above 5 ms alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_S = 120.0
 
 @asynccontextmanager
 async def started(
-    config: Path, out: Path, *, environ: Mapping[str, str]
+    config: Path, out: Path, *, environ: Mapping[str, str], watched: bool = True
 ) -> AsyncIterator[Callable[[], None]]:
     """Run the bot in a process of its own; yield what lets it begin to note anew.
 
@@ -38,6 +38,7 @@ async def started(
     """
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.benchmarks.served", str(config), str(out),
+        *([] if watched else ["alone"]),
         cwd=ROOT, stdout=asyncio.subprocess.PIPE, env={**os.environ, **environ},
     )  # fmt: skip
     assert process.stdout is not None
@@ -62,21 +63,29 @@ async def _watched(pauses: list[float]) -> None:
             pauses.append(late * 1000)
 
 
-async def _serve(config: Path, out: Path) -> None:
+async def _serve(config: Path, out: Path, *, watched: bool) -> None:
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     pauses: list[float] = []
+    since = [time.process_time(), time.monotonic()]
+
+    def anew() -> None:
+        pauses.clear()
+        since[:] = time.process_time(), time.monotonic()
+
     loop.add_signal_handler(signal.SIGTERM, stop.set)
-    loop.add_signal_handler(signal.SIGUSR1, pauses.clear)
+    loop.add_signal_handler(signal.SIGUSR1, anew)
     async with apart() as aside, running(load(config), aside=aside):
-        watching = asyncio.create_task(_watched(pauses))
+        # two hundred looks a second at the loop are more than an idle bot does itself
+        watching = asyncio.create_task(_watched(pauses) if watched else asyncio.sleep(0))
         settle()
         print("ready", flush=True)
         await stop.wait()
+        used = {"cpu_s": time.process_time() - since[0], "wall_s": time.monotonic() - since[1]}
         watching.cancel()
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    noted = {"pauses_ms": pauses, "rss_bytes": rss}
+    noted = {"pauses_ms": pauses, "rss_bytes": rss, **used}
     await asyncio.to_thread(out.write_text, json.dumps(noted))
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve(Path(sys.argv[1]), Path(sys.argv[2])))
+    asyncio.run(_serve(Path(sys.argv[1]), Path(sys.argv[2]), watched=sys.argv[3:] != ["alone"]))

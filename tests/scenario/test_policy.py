@@ -129,7 +129,7 @@ async def test_what_became_protected(slack: SlackServer, tmp_path: Path) -> None
 
 async def test_who_is_called_when_nobody_decides(slack: SlackServer, tmp_path: Path) -> None:
     """Those who may decide are called again, then others, too; each call is said once."""
-    soon, later = timedelta(seconds=0.5), timedelta(seconds=2)
+    soon, later = timedelta(seconds=1), timedelta(seconds=15)
     async with staged(slack, tmp_path, soon, later, escalate_to=["S0ONCALL01"]) as (stage, _):
         card = await proposed(stage, slack.act_as("ada"))
 

@@ -82,7 +82,7 @@ def threads(*, text: Text = usual) -> Mapping[str, Message | View]:
         ),
         "glass broken": glass(
             approval(text=text), by=BOB, why=text("glass.why", "The run ends at noon."), at=ASKED,
-            permalink="https://acme.slack.com/archives/C0TRAIN/p1", now=NOW,
+            permalink=one.permalink, now=NOW,
         ),
         "escalated": escalated(
             approval(text=text), called=(BOB, ONCALL), number=1, now=NOW
