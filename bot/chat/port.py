@@ -31,6 +31,8 @@ class Person:
     stranger: bool = False
     bot: bool = False
     deactivated: bool = False
+    #: an admin or owner of the workspace
+    admin: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

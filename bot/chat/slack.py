@@ -212,12 +212,19 @@ class SlackChat(Chat):
             stranger=bool(found.get("is_stranger")),
             bot=bool(found.get("is_bot")),
             deactivated=bool(found.get("deleted")),
+            admin=bool(found.get("is_admin") or found.get("is_owner")),
         )
 
     async def members_of(self, group: str) -> frozenset[str]:
         """Return the people of a user group."""
         answer = await self._get("usergroups.users.list", {"usergroup": group})
         return frozenset(answer.get("users", ()))
+
+    async def last_editor(self, group: str) -> str:
+        """Return who changed a user group last; empty where Slack does not tell."""
+        groups = (await self._get("usergroups.list", {"include_disabled": "true"}))["usergroups"]
+        found: Mapping[str, Any] = next((one for one in groups if one.get("id") == group), {})
+        return str(found.get("updated_by") or found.get("created_by") or "")
 
     async def direct(self, user: str) -> str:
         """Return the channel of direct messages with somebody."""

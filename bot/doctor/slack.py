@@ -28,6 +28,10 @@ _WHERE = {
     "app_token": "Basic Information, App-Level Tokens, with the scope connections:write",
     "signing_secret": "Basic Information, App Credentials",
 }
+_EDITED = (
+    "Let admins alone edit user groups (Slack's workspace settings, Permissions, User Groups), or "
+    "name people in slack.approvers.users."
+)
 _BROKEN = "Nothing is known of it while the bot token does not work."
 
 
@@ -148,8 +152,35 @@ async def approvers(look: Look) -> Sequence[Answer]:
         return [
             *[await _user(look, chat, one) for one in named.users],
             *[await _group(chat, one) for one in named.groups],
+            *await _of_policy(look, chat),
             *await _enough(look, chat),
+            *await _glass(look, chat),
         ]
+
+
+async def _of_policy(look: Look, chat: SlackChat) -> Sequence[Answer]:
+    """Say the same of those whom [actions.policy] names and [slack.approvers] does not."""
+    named, policy = _told(look).approvers, look.settings.actions.policy
+    ids = {*policy.always, *policy.escalate_to}.union(*policy.step_approvers.values())
+    more = sorted(ids - {*named.users, *named.groups})
+    return [
+        await (_group(chat, one) if one.startswith("S") else _user(look, chat, one)) for one in more
+    ]
+
+
+async def _glass(look: Look, chat: SlackChat) -> Sequence[Answer]:
+    """Say whether a broken glass could be posted: where it cannot, none is broken."""
+    policy = look.settings.actions.policy
+    if not policy.break_glass:
+        return ()
+    if not policy.audit_channel:
+        said = "actions.policy.break_glass is on, and no audit_channel is set: it stays off."
+        return (warn(said, "Set actions.policy.audit_channel to a channel's id."),)
+    try:
+        await chat.readable(policy.audit_channel)
+    except NotMemberError as error:
+        return (fail(str(error), "Invite the bot there: /invite @nccl-dns", policy.audit_channel),)
+    return ()
 
 
 async def _enough(look: Look, chat: SlackChat) -> Sequence[Answer]:
@@ -195,6 +226,13 @@ async def _group(chat: SlackChat, group: str) -> Answer:
         return fail(f"Slack does not find the group: {error}", mend, group)
     if not members:
         return fail("Nobody is in the group.", mend, group)
+    editor = await chat.last_editor(group)
+    if editor and not (await chat.person(editor)).admin:
+        said = (
+            f"{len(members)} people; {editor}, who changed it last, is no admin: members may edit "
+            "it, and so decide who approves."
+        )
+        return warn(said, _EDITED, group)
     note = "whoever may edit the group in Slack decides who is in it"
     return ok(f"{len(members)} people; {note}.", group)
 

@@ -190,6 +190,8 @@ class UserGroup:
     name: str
     users: list[str]
     disabled: bool = False
+    #: who changed it last (docs.slack.dev/reference/objects/usergroup-object); an admin
+    updated_by: str = "U0APPROVER"
 
 
 @dataclass(kw_only=True)

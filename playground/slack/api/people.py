@@ -76,6 +76,8 @@ def _group(call: Call, group: UserGroup) -> Json:
         "description": "",
         "is_external": False,
         "date_delete": 1 if group.disabled else 0,
+        "created_by": group.updated_by,
+        "updated_by": group.updated_by,
     }
     if call.flag("include_users"):
         shown["users"] = group.users
