@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import datetime
 
 from sqlalchemy import RowMapping, insert, select, text
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -41,12 +40,11 @@ class Audits:
                 return
             after = rows[-1]["number"]
 
-    async def newest(self) -> datetime | None:
-        """Return the time of the last row; None where there is none."""
-        query = select(AUDIT.c.at).order_by(AUDIT.c.number.desc()).limit(1)
+    async def latest(self, limit: int) -> tuple[Link, ...]:
+        """Return the last rows, the last one first."""
+        query = select(AUDIT).order_by(AUDIT.c.number.desc()).limit(limit)
         async with self._database.reading() as connection:
-            found: datetime | None = await connection.scalar(query)
-            return found
+            return tuple(map(_link, (await connection.execute(query)).mappings()))
 
     async def broken(self) -> tuple[int, str]:
         """Return how many rows there are, and where the chain is broken, if it is.

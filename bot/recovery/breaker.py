@@ -21,6 +21,8 @@ _OURS = frozenset(
     for finding, meaning in MEANINGS.items()
     if meaning.helps - {Rung.NOTHING, Rung.SUPPORT}
 )
+#: So many deeds are looked at for a time that is yet to come.
+_DEEDS = 100
 
 
 async def closed_at(store: Store) -> datetime | None:
@@ -70,7 +72,7 @@ async def stale(store: Store, world: World, scene: Scene, blast: Blast, now: dat
     if abs(theirs - now) > blast.skew:
         seconds = abs(theirs - now).total_seconds()
         return f"This machine's clock and the database's are {seconds:.0f} s apart."
-    last = await store.audit.newest()
+    last = await _latest(store)
     if last is not None and last - now > blast.skew:
         seconds = (last - now).total_seconds()
         return f"The store holds a deed that is {seconds:.0f} s ahead of this machine's clock."
@@ -80,6 +82,19 @@ async def stale(store: Store, world: World, scene: Scene, blast: Blast, now: dat
         except SchedulerError as error:
             return f"The scheduler of {scene.cluster} does not tell of {scene.host} now: {error}"
     return ""
+
+
+async def _latest(store: Store) -> datetime | None:
+    """Return the latest time of the last deeds, of those since the breaker was last closed.
+
+    A clock that was set back leaves them in the future; whoever closed the breaker has judged that.
+    """
+    times = []
+    for link in await store.audit.latest(_DEEDS):
+        if link.deed.what == "breaker_off":
+            break
+        times.append(link.deed.at)
+    return max(times, default=None)
 
 
 async def opened(store: Store, why: str, now: datetime) -> None:

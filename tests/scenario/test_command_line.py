@@ -172,3 +172,28 @@ async def test_without_a_bot(slack: SlackServer, tmp_path: Path) -> None:
         assert (code, "No bot serves now, so nothing is run yet" in said) == (0, True), said
         async with bot(slack, told) as stage:
             await stage.said(HERE, "Done and proven: node-8", "systemd-resolved on node-8")
+
+
+async def test_breaking_the_glass(beside: Desk, slack: SlackServer) -> None:
+    """Off unless the settings say so; then it is posted, and carried out on one person's word."""
+    stage = beside.stage
+    told = {
+        **beside.shell.environ,
+        "NCCL_DNS_ACTIONS__POLICY__BREAK_GLASS": "true",
+        "NCCL_DNS_ACTIONS__POLICY__AUDIT_CHANNEL": "C0PRIVATE1",
+        "NCCL_DNS_ACTIONS__TWO_PEOPLE": "true",
+    }
+    shell = Shell(environ=told)
+    assert (await shell.run("propose", beside.incident.id, who="ada", slack=slack))[0] == 0
+    approval = await approval_of(beside)
+    words = (approval, "node-8", "the", "run", "ends", "at", "noon")
+    code, said = await beside.shell.run("break-glass", *words, slack=slack)
+    assert (code, "Breaking the glass is off" in said) == (1, True), said
+    code, said = await shell.run("break-glass", approval, "node-7", *words[2:], slack=slack)
+    assert (code, "Type the VM's name" in said) == (1, True), said
+    code, said = await shell.run("approve", approval, slack=slack)
+    assert (code, "one more person is needed" in said) == (0, True), said
+    code, said = await shell.run("break-glass", *words, slack=slack)
+    assert code == 0, said
+    await stage.said("incident-room", "Glass broken: node-8", "the run ends at noon")
+    await stage.said(HERE, "Done and proven: node-8", "systemd-resolved on node-8")

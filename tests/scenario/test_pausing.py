@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.incidents.audit import Deed
+from bot.incidents.ids import new_id
+from bot.incidents.incident import Entry, Incident
 from bot.incidents.run import RunState
 from bot.incidents.switches import Name, Switch
 from playground.fleet.world import running as fleet_running
@@ -130,3 +133,50 @@ async def test_the_breaker_calls_a_person(stage: Stage, slack: SlackServer, ada:
     closed = next(one for one in deeds if one.what == "breaker_off")
     assert closed.who == "U0SECOND01"
     assert closed.digest
+
+
+async def test_the_breaker_opens_before_a_step(
+    stage: Stage, slack: SlackServer, ada: Acting
+) -> None:
+    """Clocks that differ speak against any step: an approved one is refused, and so the next."""
+    card = await proposed(stage, ada)
+    store, now = stage.bot.desk.store, stage.bot.desk.now()
+    await store.audit.note(Deed(at=now + timedelta(hours=1), what="approved"))
+    await in_message(slack.act_as("grace"), HERE, card.ts, Press(action_id="approve"))
+    refused = await stage.said(HERE, "Not done", "ahead of this machine's clock")
+    assert refused.thread_ts == card.thread_ts
+    assert await on(stage) == {"breaker"}
+    runs = await store.step_runs.ended_since(now - timedelta(hours=1))
+    assert [one.state for one in runs] == [RunState.REFUSED]
+    assert not await store.step_runs.sendings(runs[0].id)
+    await stage.said(HERE, "The breaker is open", "goes past its next boundary")
+
+
+async def test_three_vms_at_a_time(stage: Stage, slack: SlackServer, ada: Acting) -> None:
+    """One finding on three VMs is hardly the fault of each; a person looks, and lets go on."""
+    card = await proposed(stage, ada)
+    store, now = stage.bot.desk.store, stage.bot.desk.now()
+    found = [{"finding": "resolver_failed", "fleet_wide": False}]
+    check = {"machines": [{"host": f"node-{n}", "findings": found} for n in (1, 2, 3)]}
+    other = Incident(id=new_id(), key="another", opened_at=now, team="T0OTHER")
+    await store.incidents.open(other)
+    await store.incidents.keep_check(other.id, check, Entry(at=now, kind="checked"))
+    await in_message(slack.act_as("grace"), HERE, card.ts, Press(action_id="approve"))
+    await stage.said(HERE, "Not done", "have resolver failed at the same time")
+    assert await on(stage) == {"breaker"}
+    await slack.act_as("grace").commands(HERE, "/nccl-dns resume one bad image, it is known")
+    await stage.said(HERE, "Steps may go on")
+    again = await stage.report(HERE)
+    await in_message(ada, HERE, again.ts, Press(action_id="restart"))
+    new = await until(
+        lambda: next(
+            (
+                one
+                for one in stage.messages(HERE)
+                if one.ts != card.ts and "Approve? node-8" in text_of(one)
+            ),
+            None,
+        )
+    )
+    await in_message(slack.act_as("grace"), HERE, new.ts, Press(action_id="approve"))
+    await stage.said(HERE, "Done and proven: node-8", "systemd-resolved on node-8")
