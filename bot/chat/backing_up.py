@@ -61,8 +61,8 @@ async def back_up(desk: Desk, asker: Asker, incident: Incident) -> None:
     if desk.recovery is None:
         off = Refusal(action=Action.BACK_UP, reasons=_OFF[:1], instead=_OFF[1])
         return await desk.tell(asker, refused(off))
-    if not await _may_start(desk, asker.user):
-        return await desk.tell(asker, may_not_start(desk.rules.may_decide))
+    if not await _may(desk, asker):
+        return await desk.tell(asker, may_not_start(desk.rules.policy.deciders((BackUp.name,))))
     vm = one.vm.name if one.vm else one.host
     try:
         view = await desk.chat.open_view(asker.trigger, looking(vm))
@@ -72,8 +72,10 @@ async def back_up(desk: Desk, asker: Asker, incident: Incident) -> None:
     return await desk.chat.update_view(view, form_of(form))
 
 
-async def _may_start(desk: Desk, user: str) -> bool:
-    return desk.rules.policy.decides(await desk.people.known(user), (BackUp.name,))
+async def _may(desk: Desk, asker: Asker) -> bool:
+    """Tell whether somebody decides about backups; when and where, the approval itself asks."""
+    person = await desk.people.known(asker.user)
+    return desk.rules.policy.decides(person, (BackUp.name,))
 
 
 async def _form(desk: Desk, recovery: Recovery, incident: Incident, vm: str) -> Form:
@@ -157,8 +159,8 @@ async def submitted(desk: Desk, asker: Asker, told: Submitted) -> None:
     incident = await desk.store.incidents.get(told.incident_id)
     if incident is None or incident.state is not IncidentState.OPEN or desk.recovery is None:
         return await desk.explain(asker, "This incident is over; nothing is backed up.")
-    if not await _may_start(desk, asker.user):
-        return await desk.tell(asker, may_not_start(desk.rules.may_decide))
+    if not await _may(desk, asker):
+        return await desk.tell(asker, may_not_start(desk.rules.policy.deciders((BackUp.name,))))
     if told.nothing:
         return await _nothing_to_keep(desk, asker, incident, told)
     if not told.entries or not told.place:

@@ -121,7 +121,7 @@ async def test_from_the_click_to_the_data_status(saved: Saved) -> None:
     proof = await stage.said(HERE, "Done and proven: node-8", "both sides have the same SHA-256")
     assert proof.thread_ts == saved.report.ts
     assert "manifest" in text_of(proof)
-    card = await stage.said(HERE, "Done and proven: node-8", "rsync -aHAXS")
+    card = await stage.said(HERE, "Done and proven: node-8", "rsync -aHAX")
     assert "Approved by" in text_of(card)
     await until(lambda: "Data: node-8: backed up in /home/nccl-dns-backup" in text_of(saved.report))
     assert await saved.data() is DataStatus.BACKED_UP

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     #: phase, bytes done, bytes in all
     Tell = Callable[[str, int, int], None]
 
-RSYNC = ("rsync", "-aHS", "--numeric-ids", "--from0", "--files-from=-", "--no-recursive",
+RSYNC = ("rsync", "-aH", "--numeric-ids", "--from0", "--files-from=-", "--no-recursive",
          "--temp-dir=../unfinished", "--partial-dir=.nccl-dns-partial", "--info=progress2,name0",
          "--outbuf=N")  # fmt: skip
 ENVIRONMENT_OF_RSYNC = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C"}
@@ -63,12 +63,24 @@ class Copying:
         self.process: subprocess.Popen[bytes] | None = None
 
     def rsync(self, paths: list[bytes], total: int, *, again: bool) -> None:
-        """Copy paths to the folder; raises Stopped where rsync cannot."""
+        """Copy paths to the folder; raises Stopped where rsync cannot.
+
+        Files with holes are copied by themselves: looking for holes takes as long as copying.
+        """
+        holes = set(filter(has_holes, paths))
+        whole = [path for path in paths if path not in holes]
+        if whole:
+            self.once(whole, total, again=again)
+        if holes:
+            self.once(sorted(holes), total, "--sparse", again=again)
+
+    def once(self, paths: list[bytes], total: int, *flags: str, again: bool) -> None:
+        """Run rsync for some paths."""
         self.folder.clear(again=True)
         marks = [*(["-A"] if self.folder.keeps_acls else []),
                  *(["-X"] if self.folder.keeps_xattrs else [])]  # fmt: skip
         # a second pass is for files that a look at size and time takes for equal
-        argv = [*RSYNC, *marks, *(["--ignore-times"] if again else []), "--", "/", "./"]
+        argv = [*RSYNC, *flags, *marks, *(["--ignore-times"] if again else []), "--", "/", "./"]
         try:
             self.process = process = subprocess.Popen(  # noqa: S603
                 argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -127,6 +139,15 @@ class Copying:
         """Let rsync keep what it has, and stop."""
         if self.process is not None:
             self.process.terminate()
+
+
+def has_holes(path: bytes) -> bool:
+    """Tell whether a file takes less room than it is long."""
+    try:
+        told = os.lstat(path)
+    except OSError:
+        return False
+    return is_regular(told) and told.st_blocks * 512 < told.st_size
 
 
 def feed(to: Any, paths: list[bytes]) -> None:  # noqa: ANN401 # a pipe
@@ -211,7 +232,7 @@ class Proof:
         except OSError as error:
             self.unread[path] = os.strerror(error.errno or 0)
             return "it cannot be read"
-        two, theirs, _ = self.digest(name, copy, flush=True)
+        two, theirs, _ = self.digest(name, copy, forget=True)
         self.bytes += size
         if one != two:
             return "the content"
@@ -219,14 +240,13 @@ class Proof:
         return "" if marks == theirs else "its ACL or attributes"
 
     def digest(
-        self, name: bytes, folder: int, *, flush: bool = False
+        self, name: bytes, folder: int, *, forget: bool = False
     ) -> tuple[str, dict[str, bytes], int]:
         """Return the SHA-256, the attributes and the size of a file, read from the disk itself."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         fd = os.open(name, flags, dir_fd=folder)
         try:
-            if flush:
-                os.fsync(fd)
+            if forget:
                 os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
             found, size = hashlib.sha256(), 0
             while data := os.read(fd, BLOCK):
@@ -314,6 +334,8 @@ def kept(
             wanted = list(proof.differ) or paths
             copying.rsync(wanted, total, again=again)
         passes += 1
+        # all at once, so that what is read of each file comes from the disk
+        LIBC.syncfs(folder.fd)
         proof.of(list(proof.differ) if again else paths)
         known = set(paths)
         new = [path for path in listing() if path not in known]

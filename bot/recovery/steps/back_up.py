@@ -53,7 +53,7 @@ class BackUp(Step):
             f"On {scene.host}: look again at what its own disks hold; refuse to copy to another "  # noqa: ISC004
             "disk that goes with the VM, or to the system's.",
             "Write, give away and take back a small file in a new folder (0700) there.",
-            f"On {scene.host}: rsync -aHAXS --numeric-ids --from0 --files-from=- -- / ./",
+            f"On {scene.host}: rsync -aHAX --numeric-ids --from0 --files-from=- -- / ./",
             "Read both sides again: sizes, owners, modes, SHA-256. Write the manifest beside it.",
         )
 
