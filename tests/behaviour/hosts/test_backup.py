@@ -234,3 +234,22 @@ async def test_the_installed_program_does_the_same(there: Machine) -> None:
         told = await copied(backing, order_of(await survey_of(backing)))
 
     assert told.proven
+
+
+async def test_a_copy_of_the_same_size_and_time_is_read(
+    backing: SshBackups, there: Machine
+) -> None:
+    """What an earlier try left is not believed: only the content of both sides counts."""
+    order = order_of(await survey_of(backing))
+    where = Path((await copied(backing, order)).folders[0].where)
+    copy = where / str(there.disks.local).lstrip("/") / "alice" / "one"
+    there.run(
+        f'cd {where.parent}; echo \'{{"run": "run-1", "complete": false}}\' >backup.json; '
+        f"touch -r {copy} time; printf X | dd of={copy} conv=notrunc status=none; "
+        f"touch -r time {copy}; rm time"
+    )
+
+    told = await copied(backing, order)
+
+    assert told.proven
+    assert there.seen(copy).read_bytes() == b"linked" * 1000
