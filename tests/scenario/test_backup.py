@@ -198,3 +198,15 @@ async def test_a_vm_that_lets_nobody_in_says_what_is_lost(saved: Saved) -> None:
     assert "cannot be saved" in str(view.payload)
     assert not [one for one in view.payload["blocks"] if one["block_id"] == "items"]
     assert await saved.data() is DataStatus.UNKNOWN
+
+
+async def test_nothing_else_begins_while_it_runs(saved: Saved, ada: Acting) -> None:
+    """A restart would end the copy: one that is approved meanwhile is not done, and says why."""
+    saved.fleet.network.named("node-8").copying_s = 60
+    await modal.submit(saved.grace, await saved.form(), {})
+    await saved.stage.said(HERE, "Under way: node-8", "Copying")
+    await in_message(ada, HERE, saved.report.ts, Press(action_id="restart"))
+    card = await saved.stage.said(HERE, "Approve? node-8", "Restart systemd-resolved")
+    await in_message(saved.grace, HERE, card.ts, Press(action_id="approve"))
+    await until(lambda: "Back up is under way on node-8" in text_of(card))
+    assert "Not done: node-8" in text_of(card)
