@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint cases bench backup fuzz outage lab lock clean venv
+.PHONY: help demo test lint cases bench backup fuzz outage lab chaos lock clean venv
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,10 @@ outage: venv ## let Slack be away for five minutes, in four ways, and see what i
 lab: venv ## break and mend real machines, and see what the bot does: root on Debian 12
 	@scripts/system-packages lab
 	@.venv/bin/python -m pytest -q -m lab tests/lab --durations=0
+
+chaos: venv ## kill the process that carries steps out everywhere, and 200 times at random
+	@scripts/system-packages test
+	@NCCL_DNS_KILLS=200 .venv/bin/python -m pytest -q -s tests/crash
 
 lock: venv ## remake the locks (UPGRADE=1 takes newer versions)
 	@scripts/lock
