@@ -41,7 +41,9 @@ GUIDE = Guide(
     steps=(
         Step(text=f"Press Enter to ask about job {JOB}, which does not start.", done="said"),
         Step(
-            text="Read which rank, which VM, its state and why; then press Restart.", done="press"
+            text="Read which rank, which VM, its state and why; press Restart, and ask for what "
+            "its form recommends.",
+            done="press",
         ),
         Step(text="Open the thread below the report: the evidence is there.", done="thread"),
         Step(

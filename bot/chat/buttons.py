@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from bot.chat import backing_up, deciding, looking, summing
+from bot.chat import backing_up, deciding, looking, restarting, summing
 from bot.chat.asker import Asker
 from bot.chat.desk import Desk
 from bot.chat.errors import TooLateError
@@ -126,7 +126,7 @@ _DECISIONS: Mapping[Action, Callable[[Desk, Asker, str], Awaitable[None]]] = {
 }
 _FLOWS: Mapping[Action, Flow] = {
     Action.BACK_UP: backing_up.back_up,
-    Action.RESTART: deciding.propose_restart,
+    Action.RESTART: restarting.restart,
     Action.WHY_NO_RESTART: _why_no_restart,
     Action.PROBE_AGAIN: _probe_again,
     Action.WRONG_VM: _wrong_vm,

@@ -12,117 +12,31 @@ from hashlib import sha256
 
 from bot.chat.asker import Asker
 from bot.chat.desk import Desk
-from bot.chat.looking import again
-from bot.chat.mapping import accused, approval_shown, checked_of, mildest
+from bot.chat.mapping import accused, approval_shown, checked_of
 from bot.chat.rendering import ASKED, DRY_RUN, PROOF
-from bot.chat.ruling import ruled, ruled_proposal
-from bot.errors import BotError
+from bot.chat.ruling import ruled
 from bot.incidents.approval import Answer, Approval, ApprovalState, Verdict
-from bot.incidents.ids import new_id
 from bot.incidents.incident import Incident
 from bot.incidents.message import card
 from bot.incidents.run import RunState
-from bot.recovery.ladder import why_no_restart as why_no_restart_of
 from bot.recovery.policy import Act, Ground
-from bot.recovery.service import Recovery
 from bot.reports.slack import message, values
 from bot.reports.slack.approvals import decided_already, may_not_decide
 from bot.reports.slack.notices import refused
 from bot.reports.slack.standing import finding_words
 from bot.reports.slack.values import Action, Links, Refusal
-from bot.triage.model import Checked, Machine, OfferFacts
+from bot.triage.model import Checked, Machine
 
 _PROVEN_LATELY = timedelta(days=1)
 _LATE_BY_BOT = "The step was decided before."
 
 
-async def propose_restart(desk: Desk, asker: Asker, incident: Incident) -> None:
-    """Put the mildest restart that the evidence allows before those who may decide.
-
-    Where what was read is too old to rest a step on, it is read again first.
-    """
-    checked = checked_of(await _fresh(desk, asker, incident))
-    one = accused(checked) if checked else None
-    if desk.recovery is not None and one is not None:
-        return await _propose(desk, desk.recovery, asker, incident, one)
-    offer = mildest(one) if one else None
-    if checked is None or one is None or offer is None:
-        return await desk.tell(asker, refused(_no_restart(checked, one), _links(desk, checked)))
-    ruling = await ruled_proposal(desk, asker, incident, (offer.rung,), _vm_name(one), "")
-    if not ruling.allowed:
-        return await desk.explain(asker, ruling.why)
-    proposal = await desk.store.approvals.propose(_approval(desk, asker, incident, one, offer))
-    if not proposal.made:
-        await _say_open(desk, asker, proposal.approval)
-        return None
-    await _card(desk, incident, proposal.approval)
-    return None
-
-
-async def _propose(
-    desk: Desk, recovery: Recovery, asker: Asker, incident: Incident, one: Machine
-) -> None:
-    """Look again, and put the mildest restart that fits what is seen now on a card."""
-    proposer = recovery.proposer
-    try:
-        seen = await proposer.world.look(incident.id, _vm_name(one))
-        offer = proposer.mildest(seen)
-        if offer is None:
-            why = why_no_restart_of(seen.facts, proposer.limits)
-            refusal = Refusal(action=Action.RESTART, reasons=why[:6])
-            return await desk.tell(asker, refused(refusal))
-        scene = seen.scene
-        ruling = await ruled_proposal(
-            desk, asker, incident, (offer.rung,), scene.vm_name, scene.host
-        )
-        if not ruling.allowed:
-            return await desk.explain(asker, ruling.why)
-        proposal = await proposer.propose(seen, (offer.rung,), by=asker.user)
-    except BotError as error:
-        return await desk.explain(asker, error)
-    if not proposal.made:
-        return await _say_open(desk, asker, proposal.approval)
-    return await _card(desk, incident, proposal.approval)
-
-
-async def _fresh(desk: Desk, asker: Asker, incident: Incident) -> Incident:
-    at = incident.checked_at
-    if incident.job_id is None or (at and desk.now() - at <= desk.services.limits.reading):
-        return incident
-    await again(desk, asker, incident)
-    return await desk.store.incidents.get(incident.id) or incident
-
-
-def _approval(
-    desk: Desk, asker: Asker, incident: Incident, one: Machine, offer: OfferFacts
-) -> Approval:
-    now = desk.now()
-    return Approval(
-        id=new_id(),
-        incident_id=incident.id,
-        step=offer.rung,
-        chain=(offer.rung,),
-        vm_id=one.vm.id if one.vm else "",
-        vm_name=_vm_name(one),
-        proposed_by=asker.user,
-        proposed_at=now,
-        digest=seen(one, offer),
-        needs=2 if offer.rung in desk.rules.two_people else 1,
-        ready_at=now,
-        expires_at=now + desk.rules.approval,
-    )
-
-
-def _vm_name(one: Machine) -> str:
-    return one.vm.name if one.vm else one.host
-
-
-def seen(one: Machine, offer: OfferFacts) -> str:
+def seen(one: Machine, rung: str) -> str:
     """Return the digest of what a decision rests on: VM, state, rung and findings."""
     told = [
         one.vm.id if one.vm else one.host,
         one.vm.raw_state if one.vm else "",
-        offer.rung,
+        rung,
         sorted(each.finding for each in one.findings),
     ]
     return sha256(json.dumps(told).encode()).hexdigest()
@@ -197,10 +111,10 @@ async def _changed(desk: Desk, approval: Approval) -> str:
     incident = await desk.store.incidents.get(approval.incident_id)
     checked = checked_of(incident)
     one = accused(checked) if checked else None
-    offer = mildest(one) if one else None
-    if one is None or offer is None:
-        return f"No step is offered for {approval.vm_name} any more."
-    if seen(one, offer) == approval.digest:
+    offered = {each.rung for each in one.offers if each.offered} if one else set()
+    if one is None or approval.step not in offered:
+        return f"That step is not offered for {approval.vm_name} any more."
+    if seen(one, approval.step) == approval.digest:
         return ""
     found = ", ".join(finding_words(each.finding) for each in one.findings) or "nothing"
     return f"The newest look is about {one.host} and found: {found}."
@@ -295,8 +209,8 @@ async def _shown(desk: Desk, approval: Approval) -> values.Approval:
     return approval_shown(approval, checked_of(incident), desk.rules, runs)
 
 
-def _no_restart(checked: Checked | None, one: Machine | None) -> Refusal:
-    """Return why nothing that restarts anything is offered."""
+def no_restart(desk: Desk, checked: Checked | None, one: Machine | None) -> message.Message:
+    """Return why nothing that restarts anything can be chosen."""
     reasons = tuple(
         dict.fromkeys(
             reason
@@ -307,7 +221,8 @@ def _no_restart(checked: Checked | None, one: Machine | None) -> Refusal:
     )
     if not reasons and checked is not None:
         reasons = (checked.headline,)
-    return Refusal(action=Action.RESTART, reasons=reasons[:6], instead=_instead(checked))
+    refusal = Refusal(action=Action.RESTART, reasons=reasons[:6], instead=_instead(checked))
+    return refused(refusal, _links(desk, checked))
 
 
 def _instead(checked: Checked | None) -> str:

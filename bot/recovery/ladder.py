@@ -6,7 +6,7 @@ Nothing here acts, and no rung follows another by itself: each is a person's dec
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.hosts import repairs
 from bot.hosts.meanings import MEANINGS
@@ -117,6 +117,9 @@ LADDER = (
     ),
 )
 
+#: What the button Restart stands for, the mildest first.
+RESTARTS = (Rung.RESTART_RESOLVER, Rung.REBOOT, Rung.RESET, Rung.STOP_START)
+
 #: Hold for every rung that changes something.
 ALWAYS: tuple[Rule, ...] = (rules.not_a_mere_claim, rules.within_reach, rules.not_held)
 #: Hold for every rung that is a repair: the failure is real, not over, and here.
@@ -154,14 +157,24 @@ def offers(facts: Facts, limits: Limits | None = None) -> Mapping[Rung, Offer]:
     return answered
 
 
+def askable(facts: Facts, limits: Limits | None = None) -> frozenset[Rung]:
+    """Return the restarts that are not offered, and would be if a person said why they want it."""
+    limits = limits or Limits()
+    found = set()
+    for rung in RESTARTS:
+        asked = replace(facts, asked_for={**facts.asked_for, rung: "asked for"})
+        if offers(asked, limits)[rung].offered and not offers(facts, limits)[rung].offered:
+            found.add(rung)
+    return frozenset(found)
+
+
 def why_no_restart(facts: Facts, limits: Limits | None = None) -> tuple[str, ...]:
     """Return why nothing that restarts anything is offered; empty where something is."""
     asked = offers(facts, limits)
-    restarts = (Rung.RESTART_RESOLVER, Rung.REBOOT, Rung.RESET, Rung.STOP_START)
-    if any(asked[rung].offered for rung in restarts):
+    if any(asked[rung].offered for rung in RESTARTS):
         return ()
     advice = (MEANINGS[finding].advice for finding in sorted(facts.findings))
-    reasons = (reason for rung in restarts for reason in asked[rung].why)
+    reasons = (reason for rung in RESTARTS for reason in asked[rung].why)
     return tuple(dict.fromkeys((*advice, *reasons)))
 
 

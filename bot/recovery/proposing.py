@@ -16,12 +16,9 @@ from bot.incidents.ids import new_id
 from bot.incidents.store import Store
 from bot.recovery.errors import RefusedStepError
 from bot.recovery.facts import Limits
-from bot.recovery.ladder import Offer, offers
+from bot.recovery.ladder import RESTARTS, Offer, offers
 from bot.recovery.steps.table import STEPS
 from bot.recovery.world import Seen, World, parts
-
-#: Restarts, the mildest first.
-RESTARTS = (Rung.RESTART_RESOLVER, Rung.REBOOT, Rung.RESET, Rung.STOP_START)
 
 
 @dataclass(frozen=True, kw_only=True)

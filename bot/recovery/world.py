@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from bot.clouds.port import Cloud
+from bot.hosts.model import Rung
 from bot.hosts.port import Backups, Repairs, Target
 from bot.hosts.probes import ProofKind
 from bot.hosts.words import Address, Proof
@@ -58,6 +59,8 @@ class Seen:
     work: frozenset[str] = frozenset()
     #: one sentence on what was found
     found: str = ""
+    #: what each rung would lose on this VM, as far as it was seen; foreign names among it
+    losses: Mapping[Rung, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Verdict(StrEnum):

@@ -21,6 +21,7 @@ from bot.incidents.statement import Kind, Statement
 from bot.incidents.store import Store
 from bot.recovery.errors import RefusedStepError
 from bot.recovery.facts import Facts
+from bot.recovery.losses import losses
 from bot.recovery.told import over
 from bot.recovery.world import Scene, Seen, Shown, Verdict, World
 from bot.schedulers.port import Scheduler
@@ -74,6 +75,7 @@ class FleetWorld(World):
                 else facts.others
             ),
             found=", ".join(sorted(facts.findings)),
+            losses=losses(evidence, case.fleet.vm(host)),
         )
 
     async def prove(self, scene: Scene) -> Shown:

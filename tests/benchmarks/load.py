@@ -141,7 +141,7 @@ async def _asked(stage: _Stage, mix: Mix, rounds: int) -> Loaded:
     await spread(everything(people, mix, jobs, reports), mix.within_s)
 
     def answers() -> int:
-        return people.whispers - whispers + people.cards
+        return people.whispers - whispers + people.forms
 
     done = await in_time(lambda: not people.missing() and answers() >= mix.clicks)
     looking.cancel()

@@ -50,8 +50,8 @@ class Mix:
     pastes: int = 65
     jobs: int = 10
     known: int = 15
-    #: clicks on the report of a paste, which are answered privately, and on that of a job, of which
-    #: one makes a card
+    #: clicks on the report of a paste, which are answered privately, and on that of a job, each of
+    #: which opens a form
     clicks: int = 60
     files: int = 50
     within_s: float = 10.0
@@ -155,11 +155,10 @@ class People:
         return sum(len(one.ephemeral) for one in self.slack.world.channels.values())
 
     @property
-    def cards(self) -> int:
-        """Return how many steps are up for approval."""
-        channels = self.slack.world.channels.values()
-        said = [one for channel in channels for one in channel.messages.values()]
-        return sum('"approve"' in json.dumps(one.blocks) for one in said)
+    def forms(self) -> int:
+        """Return how many forms of a restart are filled in."""
+        views = self.slack.world.views.values()
+        return sum('"block_id": "rung-' in json.dumps(one.payload) for one in views)
 
     def new_channel(self, word: str) -> Channel:
         """Make a channel with the bot and everybody in it, to ask there for something now."""

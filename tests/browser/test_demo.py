@@ -54,10 +54,16 @@ async def test_the_demo_is_understood_in_half_a_minute(
     await tab.picture("demo-report")
     assert await tab.overflows() == []
     await report.get_by_role("button", name="Restart").click()
+    await expect(tab.modal).to_contain_text("Recommended: 1. Restart systemd-resolved")
+    shown = time.monotonic() - opened
+    await tab.picture("demo-restart")
+    assert await tab.overflows() == []
+    await tab.modal.get_by_role("button", name="Ask for it").click()
+    await expect(tab.modal).to_have_count(0)
     await expect(report).to_contain_text("repl")
     await expect(tab.page.locator(".guide .next")).to_contain_text("Open the thread")
-    print(f"report after {seen:.1f} s, button after {time.monotonic() - opened:.1f} s")
-    assert time.monotonic() - opened < WITHIN_S
+    print(f"report after {seen:.1f} s, rungs after {shown:.1f} s")
+    assert shown < WITHIN_S
     await report.locator(".replies").click()
     await expect(tab.thread).to_contain_text("Approve")
     await tab.picture("demo-thread")
@@ -70,6 +76,7 @@ async def test_an_approver_decides_and_both_see_it(look: Opener, slack: SlackSer
     await tab.field.press("Enter")
     report = tab.message("node-8").filter(has_text="Confidence")
     await report.get_by_role("button", name="Restart").click()
+    await tab.modal.get_by_role("button", name="Ask for it").click()
     await report.locator(".replies").click()
     await tab.thread.get_by_role("button", name="Approve").click()
     await expect(tab.page.locator(".message.ephemeral")).to_be_visible()

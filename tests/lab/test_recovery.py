@@ -15,7 +15,7 @@ from tests.lab.faults import FAULTS
 from tests.lab.running import wait_until
 from tests.lab.stage import Powered
 from tests.lab.test_faults import failing
-from tests.scenario.stage import Stage, acting, bot, settings, text_of, until
+from tests.scenario.stage import Stage, acting, bot, restart, restart_form, settings, text_of, until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.lab, pytest.mark.timeout(600)]
 HERE = "training-oncall"
@@ -44,7 +44,7 @@ async def test_the_same_run_is_saved(cloud: Powered, stage: Stage, slack: SlackS
     report = await stage.report(HERE)
     for words in (hit.name, "6", "7", "systemd-resolved"):
         assert words in text_of(report)
-    await in_message(ada, HERE, report.ts, Press(action_id="restart"))
+    await restart(ada, HERE, report)
     card = await stage.said(HERE, f"Approve? {hit.name}", "Restart systemd-resolved")
     await in_message(grace, HERE, card.ts, Press(action_id="approve"))
     proof = await stage.said(HERE, f"Done and proven: {hit.name}")
@@ -71,8 +71,9 @@ async def test_in_error_nothing_is_restarted(
     report = await stage.report(HERE)
     assert hit.name in text_of(report)
     assert "ERROR" in text_of(report)
-    await in_message(ada, HERE, report.ts, Press(action_id="restart"))
-    await stage.whispered(HERE, "ada", "ERROR")
+    view = await restart_form(ada, HERE, report)
+    assert "The VM is in ERROR" in str(view.payload)
+    assert not view.payload.get("submit")
     await stage.idle()
     assert cloud.did == []
     assert hit.run("systemctl", "is-active", "systemd-resolved", may_fail=True).strip() == "failed"

@@ -18,8 +18,11 @@ from bot.commands.serve import Serving, running
 from bot.reports.slack.reading import reading
 from bot.settings import Settings, SlackSettings, load
 from bot.settings.slack import ApproverSettings
+from playground.slack import modal
+from playground.slack.acting import Acting
 from playground.slack.app import AppConfig
-from playground.slack.model import Message
+from playground.slack.clicking import Press, in_message
+from playground.slack.model import Message, View
 from playground.slack.server import SlackServer
 
 T = TypeVar("T")
@@ -132,6 +135,29 @@ async def bot(slack: SlackServer, told: Settings) -> AsyncIterator[Stage]:
     """Run the bot as `nccl-dns serve` does."""
     async with running(told, environ={}, grace=timedelta(seconds=5)) as serving:
         yield Stage(slack=slack, bot=serving)
+
+
+async def restart(
+    who: Acting, channel: str, report: Message, rung: str = "", why: str = ""
+) -> View:
+    """Press Restart and submit the form as it is filled in, or with another rung; return it."""
+    view = await restart_form(who, channel, report)
+    given: dict[str, dict[str, Any]] = {"rung": {"rung": rung}} if rung else {}
+    if why:
+        given["why"] = {"why": why}
+    await modal.submit(who, view, given)
+    return view
+
+
+async def restart_form(who: Acting, channel: str, report: Message) -> View:
+    """Press Restart and return the form once the machine was looked at."""
+    await in_message(who, channel, report.ts, Press(action_id="restart"))
+
+    def filled() -> View | None:
+        view = who.world.visible_view(who.id)
+        return view if view is not None and "rung-" in str(view.payload) else None
+
+    return await until(filled)
 
 
 def text_of(message: Message) -> str:

@@ -23,7 +23,7 @@ from playground.slack.acting import Acting
 from playground.slack.clicking import Press, in_message
 from playground.slack.model import Message, View
 from playground.slack.server import SlackServer
-from tests.scenario.stage import Stage, acting, bot, settings, text_of, until
+from tests.scenario.stage import Stage, acting, bot, restart, settings, text_of, until
 
 pytestmark = pytest.mark.anyio
 HERE = "training-oncall"
@@ -205,7 +205,7 @@ async def test_nothing_else_begins_while_it_runs(saved: Saved, ada: Acting) -> N
     saved.fleet.network.named("node-8").copying_s = 60
     await modal.submit(saved.grace, await saved.form(), {})
     await saved.stage.said(HERE, "Under way: node-8", "Copying")
-    await in_message(ada, HERE, saved.report.ts, Press(action_id="restart"))
+    await restart(ada, HERE, saved.report)
     card = await saved.stage.said(HERE, "Approve? node-8", "Restart systemd-resolved")
     await in_message(saved.grace, HERE, card.ts, Press(action_id="approve"))
     await until(lambda: "Back up is under way on node-8" in text_of(card))

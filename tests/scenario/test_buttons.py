@@ -16,7 +16,7 @@ from playground.slack.model import Message
 from playground.slack.server import SlackServer
 from playground.slack.web import Outage
 from tests.scenario.logs import PASTE
-from tests.scenario.stage import Stage, bot, has_action, settings, text_of, until
+from tests.scenario.stage import Stage, bot, has_action, restart, settings, text_of, until
 
 pytestmark = pytest.mark.anyio
 HERE = "training-oncall"
@@ -42,7 +42,7 @@ async def reported(stage: Stage, ada: Acting) -> Message:
 async def proposed(stage: Stage, ada: Acting) -> Message:
     """Press Restart and return the card."""
     report = await reported(stage, ada)
-    await in_message(ada, HERE, report.ts, Press(action_id="restart"))
+    await restart(ada, HERE, report)
     return await stage.said(HERE, "Approve? node-8", "Restart systemd-resolved in the guest")
 
 
@@ -88,7 +88,7 @@ async def test_declined_and_proposed_anew(probed: Stage, slack: SlackServer, ada
     await until(lambda: "Declined: node-8" in text_of(card))
     assert not has_action(card, "approve")
     parent = probed.slack.channel(HERE).messages[card.thread_ts]
-    await in_message(ada, HERE, parent.ts, Press(action_id="restart"))
+    await restart(ada, HERE, parent)
     second = await probed.said(HERE, "Approve? node-8")
     assert second.ts != card.ts
 
@@ -134,7 +134,7 @@ async def test_an_approval_binds_to_what_was_seen(
 async def test_restart_twice_is_one_card(probed: Stage, ada: Acting) -> None:
     """A second press of Restart points to the card that is there."""
     card = await proposed(probed, ada)
-    await in_message(ada, HERE, card.thread_ts, Press(action_id="restart"))
+    await restart(ada, HERE, probed.slack.channel(HERE).messages[card.thread_ts])
     await probed.whispered(HERE, "ada", "proposed already")
     assert len([one for one in probed.messages(HERE) if "Approve?" in text_of(one)]) == 1
 

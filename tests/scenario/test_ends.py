@@ -14,7 +14,7 @@ from playground.slack.clicking import Press, in_message
 from playground.slack.model import Message
 from playground.slack.server import SlackServer
 from tests.scenario.logs import PASTE
-from tests.scenario.stage import Stage, bot, settings, text_of, until
+from tests.scenario.stage import Stage, bot, restart, settings, text_of, until
 
 pytestmark = pytest.mark.anyio
 HERE = "training-oncall"
@@ -46,7 +46,7 @@ async def test_dismissed_is_summed_up_once(probed: Stage, slack: SlackServer, ad
     report = await probed.report(HERE)
     await probed.idle()
     incident = await only(probed)
-    await in_message(ada, HERE, report.ts, Press(action_id="restart"))
+    await restart(ada, HERE, report)
     card = await probed.said(HERE, "Approve? node-8")
     await in_message(slack.act_as("grace"), HERE, card.ts, Press(action_id="decline"))
     await until(lambda: "Declined: node-8" in text_of(card))

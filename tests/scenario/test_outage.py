@@ -12,11 +12,10 @@ import pytest
 
 from playground.fleet.world import running as fleet_running
 from playground.slack.acting import Acting
-from playground.slack.clicking import Press, in_message
 from playground.slack.server import SlackServer
 from playground.slack.web import Outage
 from tests.scenario.logs import PASTE
-from tests.scenario.stage import Stage, bot, has_action, settings, text_of, until
+from tests.scenario.stage import Stage, bot, has_action, restart, settings, text_of, until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(900)]
 HERE = "training-oncall"
@@ -46,7 +45,7 @@ async def test_an_outage(slack: SlackServer, tmp_path: Path, ada: Acting, outage
             await ada.commands(HERE, "/nccl-dns 48213")
             report = await stage.report(HERE)
             await stage.idle()
-            await in_message(ada, HERE, report.ts, Press(action_id="restart"))
+            await restart(ada, HERE, report)
             card = await stage.said(HERE, "Approve? node-8")
             await stage.idle()
 

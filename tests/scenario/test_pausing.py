@@ -18,7 +18,7 @@ from playground.slack.acting import Acting
 from playground.slack.clicking import Press, in_message
 from playground.slack.model import Message
 from playground.slack.server import SlackServer
-from tests.scenario.stage import Stage, acting, bot, settings, text_of, until
+from tests.scenario.stage import Stage, acting, bot, restart, settings, text_of, until
 
 pytestmark = pytest.mark.anyio
 HERE, ELSEWHERE = "training-oncall", "shared-with-vendor"
@@ -39,7 +39,7 @@ async def proposed(stage: Stage, ada: Acting) -> Message:
     await ada.commands(HERE, "/nccl-dns 48213")
     report = await stage.report(HERE)
     await stage.idle()
-    await in_message(ada, HERE, report.ts, Press(action_id="restart"))
+    await restart(ada, HERE, report)
     return await stage.said(HERE, "Approve? node-8")
 
 
@@ -167,7 +167,7 @@ async def test_three_vms_at_a_time(stage: Stage, slack: SlackServer, ada: Acting
     await slack.act_as("grace").commands(HERE, "/nccl-dns resume one bad image, it is known")
     await stage.said(HERE, "Steps may go on")
     again = await stage.report(HERE)
-    await in_message(ada, HERE, again.ts, Press(action_id="restart"))
+    await restart(ada, HERE, again)
     new = await until(
         lambda: next(
             (

@@ -19,7 +19,7 @@ from playground.slack.acting import Acting
 from playground.slack.clicking import Press, in_message
 from playground.slack.model import Message
 from playground.slack.server import SlackServer
-from tests.scenario.stage import Stage, acting, bot, settings, text_of, until
+from tests.scenario.stage import Stage, acting, bot, restart, settings, text_of, until
 
 pytestmark = pytest.mark.anyio
 HERE = "training-oncall"
@@ -57,7 +57,7 @@ async def reported(stage: Stage, who: Acting) -> Message:
 async def proposed(stage: Stage, who: Acting) -> Message:
     """Ask for the job, press Restart, and return the card."""
     report = await reported(stage, who)
-    await in_message(who, HERE, report.ts, Press(action_id="restart"))
+    await restart(who, HERE, report)
     return await stage.said(HERE, "Approve? node-8")
 
 
@@ -111,7 +111,7 @@ async def test_not_in_this_channel(slack: SlackServer, tmp_path: Path) -> None:
     policy = {"step_channels": {"restart_resolver": [OPS]}}
     async with staged(slack, tmp_path, **policy) as (stage, _):
         report = await reported(stage, slack.act_as("ada"))
-        await in_message(slack.act_as("ada"), HERE, report.ts, Press(action_id="restart"))
+        await restart(slack.act_as("ada"), HERE, report)
         await stage.whispered(HERE, "ada", "is approved for incidents of")
         assert not await stage.bot.desk.store.approvals.waiting()
 

@@ -16,7 +16,7 @@ from playground.slack.acting import Acting
 from playground.slack.clicking import Press, in_message
 from playground.slack.model import Message
 from playground.slack.server import SlackServer
-from tests.scenario.stage import Stage, acting, bot, has_action, settings, text_of, until
+from tests.scenario.stage import Stage, acting, bot, has_action, restart, settings, text_of, until
 
 pytestmark = pytest.mark.anyio
 HERE = "training-oncall"
@@ -47,7 +47,7 @@ async def proposed(stage: Stage, ada: Acting) -> Message:
     await ada.commands(HERE, "/nccl-dns 48213")
     report = await stage.report(HERE)
     await stage.idle()
-    await in_message(ada, HERE, report.ts, Press(action_id="restart"))
+    await restart(ada, HERE, report)
     return await stage.said(HERE, "Approve? node-8", "Restart systemd-resolved in the guest")
 
 

@@ -20,7 +20,7 @@ from playground.slack.acting import Acting
 from playground.slack.clicking import Press, in_message
 from playground.slack.model import Message
 from playground.slack.server import SlackServer
-from tests.scenario.stage import Stage, acting, bot, settings, text_of, until
+from tests.scenario.stage import Stage, acting, bot, restart, settings, text_of, until
 
 pytestmark = pytest.mark.anyio
 HERE = "training-oncall"
@@ -45,7 +45,7 @@ async def asked(
             await ada.commands(HERE, "/nccl-dns 48213")
             report = await stage.report(HERE)
             await stage.idle()
-            await in_message(ada, HERE, report.ts, Press(action_id="restart"))
+            await restart(ada, HERE, report)
             yield stage, await stage.said(HERE, "Approve? node-8")
 
 

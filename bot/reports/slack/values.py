@@ -49,6 +49,8 @@ class Input(StrEnum):
     PLACE = "place"
     ITEMS = "items"
     NOTHING = "nothing_to_keep"
+    #: which rung of the ladder is asked for
+    RUNG = "rung"
 
 
 class Callback(StrEnum):
@@ -57,6 +59,7 @@ class Callback(StrEnum):
     PASTE = "paste"
     WRONG_VM = "wrong_vm"
     BACK_UP = "back_up_form"
+    RESTART = "restart_form"
 
 
 class Purpose(StrEnum):

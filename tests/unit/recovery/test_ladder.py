@@ -12,7 +12,7 @@ from bot.fleet.placement import Known
 from bot.hosts.meanings import MEANINGS
 from bot.hosts.model import Finding, Rung
 from bot.recovery.facts import DataStatus, Facts, Tried
-from bot.recovery.ladder import LADDER, Offer, offers, why_no_restart
+from bot.recovery.ladder import LADDER, Offer, askable, offers, why_no_restart
 
 NOW = timedelta(seconds=20)
 LONG_AGO = timedelta(minutes=10)
@@ -355,3 +355,15 @@ def test_a_harmless_card_answers_why_no_restart() -> None:
 
     assert not offered(facts) & set(REPAIRS)
     assert any("destroy a healthy job" in reason for reason in why_no_restart(facts))
+
+
+def test_a_person_may_ask_for_what_is_not_offered_and_nothing_else() -> None:
+    """A reason opens a stop whose data may go, a reset of a hanging login, and a second try."""
+    assert askable(SICK) == {Rung.STOP_START}
+    assert askable(replace(SICK, data=DataStatus.AT_RISK)) == frozenset()
+    assert Rung.RESET in askable(HANGING)
+    assert askable(replace(SICK, tried=FAILED)) >= {Rung.RESTART_RESOLVER, Rung.STOP_START}
+    assert askable(replace(SICK, state="STATE_ERROR")) == frozenset()
+    assert askable(replace(SICK, untouchable="It is protected.")) == frozenset()
+    for rung, facts in OPEN.items():
+        assert rung not in askable(facts)

@@ -319,6 +319,7 @@ def entries(*, text: Text = usual) -> tuple[Entry, ...]:
 def views(text: Text = usual) -> Mapping[str, Message | View]:
     """Return every view, in every state, made of the texts that are given."""
     from tests.unit.reports.made_backups import backups  # made of these values
+    from tests.unit.reports.made_restarts import restarts
     from tests.unit.reports.made_threads import threads
 
     one, seen = incident(text=text), checked(text=text)
@@ -373,6 +374,7 @@ def views(text: Text = usual) -> Mapping[str, Message | View]:
     }
     made |= threads(text=text)
     made |= backups(text=text)
+    made |= restarts(text=text)
     for decision in Decision:
         made[f"approval, {decision}"] = card(decided(decision, text=text), now=NOW)
     return made
