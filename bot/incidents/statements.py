@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import RowMapping, func, select, update
@@ -53,6 +53,25 @@ class Statements:
         async with self._database.reading() as connection:
             rows = await connection.execute(query.order_by(STATEMENTS.c.at, STATEMENTS.c.id))
             return tuple(map(_statement, rows.mappings()))
+
+    async def get(self, statement_id: str) -> Statement | None:
+        """Return a statement; None where there is none of this id."""
+        async with self._database.reading() as connection:
+            query = select(STATEMENTS).where(STATEMENTS.c.id == statement_id)
+            row = (await connection.execute(query)).mappings().first()
+            return None if row is None else _statement(row)
+
+    async def of_kind(
+        self, kind: Kind, incident_ids: Sequence[str]
+    ) -> Mapping[str, tuple[Statement, ...]]:
+        """Return what was said of one kind, by incident, the oldest first."""
+        found: dict[str, list[Statement]] = {}
+        here = STATEMENTS.c.incident_id.in_(incident_ids) & (STATEMENTS.c.kind == kind)
+        query = select(STATEMENTS).where(here).order_by(STATEMENTS.c.at, STATEMENTS.c.id)
+        async with self._database.reading() as connection:
+            for row in (await connection.execute(query)).mappings():
+                found.setdefault(row["incident_id"], []).append(_statement(row))
+        return {name: tuple(said) for name, said in found.items()}
 
     async def forget(self, before: datetime) -> int:
         """Clear words that are older than a time; return how many those were."""

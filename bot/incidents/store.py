@@ -19,6 +19,7 @@ from bot.incidents.runs import Runs
 from bot.incidents.seen_jobs import SeenJobs
 from bot.incidents.statements import Statements
 from bot.incidents.switches import Switches
+from bot.incidents.tickets import Captures, Tickets
 
 
 class Store:
@@ -35,6 +36,8 @@ class Store:
         self.switches = Switches(database)
         self.audit = Audits(database)
         self.leases = Leases(database)
+        self.tickets = Tickets(database)
+        self.captures = Captures(database)
         self._jobs = SeenJobs(database)
 
     async def see(self, job: SeenJob) -> SeenJob:
@@ -67,12 +70,12 @@ class Store:
     async def forget(self, before: datetime) -> int:
         """Forget what is older than a time and return how many rows that changed.
 
-        Jobs and deliveries go whole. Of incidents, approvals, runs and statements the texts
-        go; who did what and when, IDs and digests stay.
+        Jobs and deliveries go whole. Of incidents, approvals, runs, statements and tickets the
+        texts go; who did what and when, IDs and digests stay.
         """
         rooms = (
             self._jobs, self.incidents, self.approvals, self.step_runs, self.statements,
-            self.deliveries,
+            self.deliveries, self.tickets, self.captures,
         )  # fmt: skip
         return sum([await room.forget(before) for room in rooms])
 

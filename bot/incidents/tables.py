@@ -261,3 +261,33 @@ LEASES = Table(
     Column("until", UtcTime, nullable=False),
     Index(None, "until"),
 )
+
+#: Versions of an incident's ticket: a draft of ours, then what people made of it.
+TICKETS = Table(
+    "tickets",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("incident_id", String, ForeignKey("incidents.id"), nullable=False),
+    # 1, 2, … in the order in which they were made
+    Column("number", BigInteger, nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("who", String),
+    Column("content", Json),
+    Column("mail", String, nullable=False),
+    Column("mail_by", String),
+    Column("mail_at", UtcTime),
+    Column("mail_said", ForeignText, nullable=False),
+    Index(None, "incident_id", "number", unique=True),
+)
+
+#: What machines, cloud and scheduler answered at one look.
+CAPTURES = Table(
+    "captures",
+    METADATA,
+    Column("id", String, primary_key=True),
+    Column("incident_id", String, ForeignKey("incidents.id"), nullable=False),
+    Column("at", UtcTime, nullable=False),
+    Column("why", String, nullable=False),
+    Column("outputs", Json),
+    Index(None, "incident_id", "at"),
+)
