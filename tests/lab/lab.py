@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.lab import root
 from tests.lab.faults import PORT
-from tests.lab.machine import Machine
+from tests.lab.machine import ACCOUNTS, Machine
 from tests.lab.network import DOMAIN, Network
 from tests.lab.running import LabError, missing, run
 from tests.lab.slurm import SHARED, Slurm
@@ -88,7 +88,7 @@ class Lab:
 
 
 def install(made: root.Made, folder: Path) -> tuple[Path, ...]:
-    """Write what makes the bot's two accounts on a machine, with new keys; return the keys."""
+    """Write what makes the bot's accounts on a machine, with new keys; return the keys."""
     from typer.testing import CliRunner
 
     from bot.cli import app
@@ -100,7 +100,7 @@ def install(made: root.Made, folder: Path) -> tuple[Path, ...]:
     )
     if told.exit_code:
         raise LabError(told.output)
-    keys = (folder / "probe-key", folder / "repair-key")
+    keys = tuple(folder / f"{name}-key" for name in ACCOUNTS)
     for key in keys:
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
     place = made.opt / "grants"

@@ -13,6 +13,9 @@ from tests.lab.running import LabError, alive, run, spawn, wait_until
 
 _STUB = "/run/systemd/resolve/stub-resolv.conf"
 
+#: The bot's accounts, in the order in which the install script takes their keys.
+ACCOUNTS = ("probe", "repair", "backup")
+
 
 def resolved_conf(domain: str = DOMAIN) -> str:
     """Return systemd-resolved's settings; without a domain short names are not completed."""
@@ -35,7 +38,7 @@ class Machine:
     prepare: Sequence[Sequence[str]] = ()
     #: folder of this machine: where it is seen in that one
     binds: Sequence[str] = ()
-    #: holds `install.sh` and the public keys of the bot's two accounts
+    #: holds `install.sh` and the public keys of the bot's accounts
     accounts: Path | None = None
     _nspawn: int = 0
 
@@ -113,7 +116,7 @@ class Machine:
         """Do what an administrator does: run the install script that the product wrote."""
         place = self.root / "root/grants"
         shutil.copytree(accounts, place)
-        keys = ("/root/grants/probe-key.pub", "/root/grants/repair-key.pub")
+        keys = (f"/root/grants/{name}-key.pub" for name in ACCOUNTS)
         run("chroot", self.root, "sh", "/root/grants/install.sh", *keys)
 
     def stop(self) -> None:

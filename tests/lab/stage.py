@@ -82,6 +82,7 @@ class Powered:
                 "helper": "/usr/local/libexec/nccl-dns-probe",
             },
             "ssh.repair": {"user": "nccl-repair", "keys": [str(self.lab.folder / "repair-key")]},
+            "ssh.backup": {"user": "nccl-backup", "keys": [str(self.lab.folder / "backup-key")]},
             "clusters.lab": {
                 "kind": "slurm", "project": _PROJECT, "nodes": [f"node-[0-{last}]"],
                 "domain": DOMAIN,
