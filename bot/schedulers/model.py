@@ -156,6 +156,10 @@ class Job:
     stdout: str = ""
     stderr: str = ""
     work_dir: str = ""
+    #: path of the batch script as it was submitted; empty where it is not told
+    command: str = ""
+    #: nodes that it must not run on
+    excluded: tuple[str, ...] = ()
     #: node on which the batch script ran
     batch_host: str = ""
     #: False for salloc and a bare srun, whose output went to a terminal; None where not told
@@ -206,6 +210,11 @@ class Job:
     def has_ended(self) -> bool:
         """Tell whether the job is over."""
         return self.state in ENDED_STATES
+
+    @property
+    def held(self) -> bool:
+        """Tell whether it waits until somebody releases it (`JobHeldUser`, `…_held_state`)."""
+        return self.state is JobState.PENDING and "held" in self.reason.lower()
 
     @property
     def waits_because(self) -> str:

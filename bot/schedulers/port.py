@@ -9,8 +9,9 @@ from enum import StrEnum
 from bot.hosts.view import ClusterDns
 from bot.schedulers.about import About
 from bot.schedulers.claims import is_ours, our_reason, refusal_to_drain, refusal_to_resume
-from bot.schedulers.errors import NodeHeldError, NotOursError
+from bot.schedulers.errors import NeedsWayError, NodeHeldError, NotOursError
 from bot.schedulers.model import Drained, Job, JobId, JobLogs, Node
+from bot.schedulers.reruns import Reruns
 
 
 class Operation(StrEnum):
@@ -109,6 +110,13 @@ class Scheduler(ABC):
         """
         del job
         return None
+
+    def reruns(self) -> Reruns:
+        """Return what keeps a job and runs it again; raises NeedsWayError where nothing can."""
+        raise NeedsWayError(
+            f"Jobs of cluster {self.cluster} are not run again from here: its scheduler has no way "
+            "to hold one and let it go. Submit it again by hand."
+        )
 
     async def node(self, name: str) -> Node:
         """Return one node; raises UnknownNodeError."""

@@ -28,9 +28,11 @@ from bot.schedulers.model import (
     Node,
 )
 from bot.schedulers.port import Operation, Scheduler
+from bot.schedulers.reruns import Reruns
 from bot.schedulers.select import agreed_distribution, one_job, started
 from bot.schedulers.slurm import logs, script
 from bot.schedulers.slurm.login import LoginWay
+from bot.schedulers.slurm.reruns import SlurmReruns
 from bot.schedulers.slurm.way import History, Way
 
 _Answer = TypeVar("_Answer")
@@ -143,6 +145,13 @@ class SlurmScheduler(Scheduler):
         """Put a batch job back into the queue."""
         _number(job)
         await self._by(Operation.REQUEUE, job.job).requeue(job.job)
+
+    def reruns(self) -> Reruns:
+        """Return what keeps a job and runs it again; raises NeedsWayError without a login node."""
+        way = next((one for one in self._ways if isinstance(one, LoginWay)), None)
+        if way is None:
+            raise self._lacks(Operation.REQUEUE, "a job")
+        return SlurmReruns(way=way, job=self.job, logs=self.logs, limits=self._limits)
 
     async def _drain(self, node: Node, reason: str) -> None:
         await self._by(Operation.DRAIN, node.name).drain(node.name, reason)

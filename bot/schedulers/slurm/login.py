@@ -217,6 +217,21 @@ class LoginWay(Way):
         """Put a job back into the queue."""
         await self._change(f"job {job} was not requeued", "scontrol", "requeue", job)
 
+    async def keep(self, job: str) -> None:
+        """Put a job back into the queue, held."""
+        await self._change(f"job {job} was not kept", "scontrol", "requeuehold", job)
+
+    async def begin_now(self, job: str, without: tuple[str, ...] = ()) -> None:
+        """Let a waiting job be eligible now, on none of these nodes; a requeue sets two minutes."""
+        left_out = ",".join(checked_node(one) for one in without)
+        words = (f"ExcNodeList={left_out}",) if without else ()
+        update = ("scontrol", "update", f"JobId={job}", *words, "StartTime=now")
+        await self._change(f"job {job} was not changed", *update)
+
+    async def release(self, job: str) -> None:
+        """Take a hold from a job."""
+        await self._change(f"job {job} was not released", "scontrol", "release", job)
+
     async def _change(self, undone: str, *argv: str) -> None:
         ran = await self._run(*argv)
         # scancel ends with 0 after an error

@@ -138,6 +138,8 @@ def job_of(row: Json, cluster: str) -> Job:
         stdout=text(row.get("stdout_expanded")) or text(row.get("standard_output")),
         stderr=text(row.get("stderr_expanded")) or text(row.get("standard_error")),
         work_dir=text(row.get("current_working_directory")),
+        command=text(row.get("command")),
+        excluded=_listed(row.get("excluded_nodes")),
         batch_host=text(row.get("batch_host")),
         batch=_flag(row.get("batch_flag")),
         exit_code=code,
@@ -159,6 +161,11 @@ def _nodes_of(row: Json) -> tuple[str, ...]:
         return node_list(named)
     inside = mapping(row.get("job_resources")).get("nodes")
     return node_list(text(mapping(inside).get("list")) or text(inside))
+
+
+def _listed(value: object) -> tuple[str, ...]:
+    """Return node names from a text, or from a list as v0.0.40 and later write it."""
+    return node_list(text(value) if isinstance(value, str) else ",".join(words(value)))
 
 
 def _flag(value: object) -> bool | None:

@@ -54,7 +54,17 @@ _STEP_FIELDS = (
 TWICE = "\0twice"
 #: What nobody may slip in by the name of a job: the name comes before all of these.
 _TRUSTED = frozenset(
-    {"UserId", "JobState", "NodeList", "BatchHost", "WorkDir", "StdOut", "StdErr", "ExitCode"}
+    {
+        "UserId",
+        "JobState",
+        "NodeList",
+        "BatchHost",
+        "WorkDir",
+        "ExcNodeList",
+        "StdOut",
+        "StdErr",
+        "ExitCode",
+    }
 )
 
 
@@ -150,6 +160,8 @@ def job_of(fields: Mapping[str, str], cluster: str) -> Job:
         stdout=value(fields, "StdOut"),
         stderr=value(fields, "StdErr"),
         work_dir=value(fields, "WorkDir"),
+        command=value(fields, "Command"),
+        excluded=node_list(value(fields, "ExcNodeList")),
         batch_host=value(fields, "BatchHost"),
         batch={"1": True, "0": False}.get(value(fields, "BatchFlag")),
         exit_code=code,
