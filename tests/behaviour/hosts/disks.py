@@ -10,6 +10,7 @@ import os
 import shlex
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from tests.behaviour.hosts.sshd import Sshd, is_root, running_sshd
 #: Where accounts of the machine can get to.
 MOUNTS = Path("/mnt")
 ALICE, BOB = 64401, 64402
+_BEGINS_S = 10.0
 #: What tests of backups need.
 NEEDS = [
     pytest.mark.needs("sshd", "rsync", "unshare", "mkfs.ext4", "nsenter", "setfacl", "setfattr"),
@@ -145,5 +147,13 @@ def machine(disks: Disks) -> Iterator[Machine]:
     accounts = _ACCOUNTS.format(alice=ALICE, bob=BOB, home=disks.home)
     (disks.folder / "passwd").write_text(kept + accounts, encoding="utf-8")
     with running_sshd(disks.folder, inside=disks.inside) as sshd:
-        pid = int((disks.folder / "pid").read_text(encoding="utf-8"))
-        yield Machine(sshd=sshd, disks=disks, pid=pid)
+        yield Machine(sshd=sshd, disks=disks, pid=_pid(disks.folder / "pid"))
+
+
+def _pid(file: Path) -> int:
+    """Return the process in the machine's namespace, which writes its number when it begins."""
+    until = time.monotonic() + _BEGINS_S
+    while not (told := file.read_text(encoding="utf-8") if file.exists() else "").strip():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return int(told)

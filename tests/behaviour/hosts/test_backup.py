@@ -215,7 +215,8 @@ async def test_a_link_in_the_place_of_a_folder_leads_nowhere(
     backing: SshBackups, there: Machine
 ) -> None:
     """Links are copied as links: what they lead to is not read as root."""
-    there.run(f"ln -s /root {there.disks.local}/alice/root; chown -h {ALICE} $_")
+    link = f"{there.disks.local}/alice/root"
+    there.run(f"ln -s /root {link}; chown -h {ALICE} {link}")
 
     told = await copied(backing, order_of(await survey_of(backing)))
 
